@@ -1,0 +1,1 @@
+"""An agent loop as a pure function: `step(config, state) -> (state, effects)`."""

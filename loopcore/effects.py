@@ -1,0 +1,197 @@
+"""Effects: what a run wants. Each gets exactly one answer, which it builds itself."""
+
+from typing import Any, TypeAlias, TypeGuard
+
+from attrs import field, frozen
+from pyrsistent import PVector
+
+from loopcore.frozen import (
+    EMPTY,
+    FrozenDict,
+    Json,
+    NotJson,
+    constructor,
+    dump_json,
+    freeze,
+    freeze_object,
+    vector,
+)
+from loopcore.inputs import (
+    Answer,
+    Approve,
+    Edit,
+    Reject,
+    Respond,
+    ServiceError,
+)
+from loopcore.messages import (
+    PARTS,
+    AssistantMessage,
+    Message,
+    ModelError,
+    Outcome,
+    Part,
+    ToolCall,
+)
+from loopcore.settings import ThinkingLevel
+from loopcore.tools import ToolOutput, ToolSpec
+
+
+@constructor
+@frozen
+class CallModel:
+    """Ask a model. Answered by an `AssistantMessage` or a `ModelError`.
+
+    `messages` are shown as they are; what goes over a wire is `project` of them. `by`
+    names the hook that last wrote a field of this request.
+    """
+
+    id: str
+    model: str
+    messages: PVector[Message] = field(converter=vector)
+    system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    thinking: ThinkingLevel | None = field(default=None, kw_only=True)
+    options: FrozenDict[Json] = field(
+        default=EMPTY, converter=freeze_object, kw_only=True
+    )
+    by: FrozenDict[str] = field(default=EMPTY, kw_only=True)
+
+    def reply(self, message: AssistantMessage | str) -> Answer:
+        """The model replied; text is a plain reply."""
+        if isinstance(message, str):
+            message = AssistantMessage(message, model=self.model)
+        return Answer(self.id, message)
+
+    def fail(self, error: ModelError | str) -> Answer:
+        """The model gave no reply."""
+        return Answer(
+            self.id, ModelError(error, "raised") if isinstance(error, str) else error
+        )
+
+
+@constructor
+@frozen
+class RunTool:
+    """Run a tool. Answered by a `ToolOutput`.
+
+    `call` is what the model wrote, `arguments` what was validated. The id is stable under
+    replay and arrival order: it is the idempotency key for what the tool does.
+    """
+
+    id: str
+    call: ToolCall
+    spec: ToolSpec
+    arguments: FrozenDict[Json]
+
+    def reply(self, output: object = "") -> Answer:
+        """The tool gave this: a `ToolOutput`, text, parts, or JSON (shown as text)."""
+        return Answer(self.id, output_of(output))
+
+    def fail(self, text: str, outcome: Outcome = "error") -> Answer:
+        """The tool failed; the model reads this text."""
+        return Answer(self.id, ToolOutput(text, outcome=outcome))
+
+
+@constructor
+@frozen
+class RequestApproval:
+    """Ask a person. Answered by `Approve`, `Edit`, `Reject` or `Respond`."""
+
+    id: str
+    call: ToolCall
+    spec: ToolSpec
+    arguments: FrozenDict[Json]
+    question: str = ""
+
+    def approve(self) -> Answer:
+        """Run it."""
+        return Answer(self.id, Approve())
+
+    def edit(self, **changed: Any) -> Answer:  # noqa: ANN401  # any JSON
+        """Run it with these arguments changed; the others stay."""
+        return Answer(self.id, Edit({**self.arguments, **changed}))
+
+    def reject(self, reason: str = "") -> Answer:
+        """Do not run it; the model reads the reason."""
+        return Answer(self.id, Reject(reason))
+
+    def respond(self, output: object) -> Answer:
+        """Do not run it: this is what it gives."""
+        return Answer(self.id, Respond(output_of(output)))
+
+    def fail(self, text: str) -> Answer:
+        """Nobody could decide: the same as a reject."""
+        return self.reject(text)
+
+
+@constructor
+@frozen
+class Consult:
+    """A hook asks a named service. Answered by JSON or a `ServiceError`."""
+
+    id: str
+    service: str
+    data: Json = None
+
+    def reply(self, value: Json) -> Answer:
+        """The service gave this JSON."""
+        return Answer(self.id, value)
+
+    def fail(self, text: str) -> Answer:
+        """The service gave no answer."""
+        return Answer(self.id, ServiceError(text))
+
+
+@constructor
+@frozen
+class Sleep:
+    """Wait. `until` is the time at which it is over, if the time was known."""
+
+    id: str
+    seconds: float
+    until: float | None = None
+
+    def done(self) -> Answer:
+        """The time is over."""
+        return Answer(self.id, None)
+
+    def fail(self, text: str) -> Answer:  # noqa: ARG002  # every effect can fail
+        """It could not be waited for: go on now."""
+        return self.done()
+
+
+Effect: TypeAlias = CallModel | RunTool | RequestApproval | Consult | Sleep
+
+
+def output_of(value: object) -> ToolOutput:
+    """What a tool returned, as its output.
+
+    Text and parts stay; any other JSON becomes its text. What is not JSON becomes an error
+    that says which value (a program's own fault must not end a run).
+    """
+    match value:
+        case ToolOutput():
+            return value
+        case None:
+            return ToolOutput("")
+        case str():
+            return ToolOutput(value)
+    if is_content(value):
+        return ToolOutput(value)
+    try:
+        return ToolOutput(dump_json(freeze(value)))
+    except NotJson as problem:
+        text = f"The tool's output is not JSON: {problem}."
+        return ToolOutput(text, outcome="error")
+
+
+def is_content(value: object) -> TypeGuard[Part | tuple[Part, ...]]:
+    """Whether this is a part, or a list of parts."""
+    if isinstance(value, PARTS):
+        return True
+    return (
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(isinstance(part, PARTS) for part in value)
+    )

@@ -1,0 +1,280 @@
+"""Values that cannot change: frozen JSON, vectors, and the word for "not mentioned".
+
+This module imports nothing of ours. It alone names pyrsistent, and only its pure-Python
+vector: the C one lets the garbage collector clear records that are still held.
+"""
+
+import enum
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias, TypeVar
+
+import attrs
+from pyrsistent import PVector
+from pyrsistent._pvector import python_pvector
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+Json: TypeAlias = Any
+"""None, bool, int, float, str, a tuple of these, or a `FrozenDict` of these."""
+
+DEPTH: Final = 100
+"""How deep frozen JSON may nest: well below where interpreters and services give up."""
+
+DIGITS: Final = 4000
+"""How many digits an integer may have: Python refuses to print longer ones."""
+
+
+class Unset(enum.Enum):
+    """The type of `UNSET`."""
+
+    UNSET = "unset"
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+
+UNSET: Final = Unset.UNSET
+"""Keep. The default of every field of every update; None is a value."""
+
+
+class FrozenDict(dict[str, V]):
+    """A dict that refuses change, keeps insertion order and can be hashed.
+
+    >>> FrozenDict(a=1) == {"a": 1}
+    True
+    >>> {**FrozenDict(a=1), "b": 2}
+    {'a': 1, 'b': 2}
+    """
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+    def __hash__(self) -> int:  # type: ignore[override]  # dict says None: it can change
+        try:
+            return self._hash
+        except AttributeError:
+            value = hash(frozenset(self.items()))
+            object.__setattr__(self, "_hash", value)
+            return value
+
+    def __reduce__(self) -> tuple[type["FrozenDict[V]"], tuple[dict[str, V]]]:
+        return FrozenDict, (dict(self),)
+
+    def __copy__(self) -> "FrozenDict[V]":
+        return self
+
+    def __deepcopy__(self, memo: object) -> "FrozenDict[V]":
+        return self
+
+    def copy(self) -> "FrozenDict[V]":
+        """Itself: it cannot change."""
+        return self
+
+    def with_(self, key: str, value: V) -> "FrozenDict[V]":
+        """A dict that also holds this."""
+        return FrozenDict({**self, key: value})
+
+    def without(self, key: str) -> "FrozenDict[V]":
+        """A dict that does not hold this."""
+        return FrozenDict({name: self[name] for name in self if name != key})
+
+    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
+        message = "a FrozenDict cannot be changed; build a new one: {**old, key: value}"
+        raise TypeError(message)
+
+    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+
+
+EMPTY: Final[FrozenDict[Any]] = FrozenDict()
+
+
+class NotJson(TypeError):
+    """A value that JSON cannot hold: `path` says where, `problem` what."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(f"{path or 'the value'} is {problem}")
+        self.path, self.problem = path, problem
+
+
+def clean(text: str) -> str:
+    """The text with lone surrogates replaced, so that it can always be encoded.
+
+    >>> clean("a\\ud800b") == "a\\ufffdb"
+    True
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def freeze(value: object, path: str = "", depth: int = DEPTH) -> Json:
+    """The value as frozen JSON: dicts as `FrozenDict`, lists as tuples.
+
+    Raises:
+        NotJson: naming the place, for what JSON cannot hold.
+
+    >>> freeze({"a": [1, {"b": None}]})
+    {'a': (1, {'b': None})}
+    """
+    match value:
+        case None | bool():
+            return value
+        case str():
+            return clean(str(value))
+        case int():
+            return _whole(int(value), path)
+        case float():
+            return _finite(float(value), path)
+    if not depth:
+        raise NotJson(path, f"nested more than {DEPTH} levels deep (or holds itself)")
+    if isinstance(value, Mapping):
+        return _freeze_object(value, path, depth - 1)
+    if isinstance(value, list | tuple | PVector):
+        return tuple(
+            freeze(item, f"{path}[{n}]", depth - 1) for n, item in enumerate(value)
+        )
+    raise NotJson(path, f"a {type(value).__name__}, which JSON does not have")
+
+
+def _freeze_object(value: Mapping[Any, Any], path: str, depth: int) -> FrozenDict[Json]:
+    for key in value:
+        if not isinstance(key, str):
+            problem = f"a dict with the key {key!r}; JSON keys are text"
+            raise NotJson(path, problem)
+    return FrozenDict(
+        (clean(key), freeze(item, f"{path}[{key!r}]", depth))
+        for key, item in value.items()
+    )
+
+
+def _whole(value: int, path: str) -> int:
+    if value.bit_length() > DIGITS * 3:
+        raise NotJson(path, f"an integer of more than {DIGITS * 3} bits")
+    return value
+
+
+def _finite(value: float, path: str) -> float:
+    if not math.isfinite(value):
+        raise NotJson(path, f"{value}, which JSON does not have")
+    return value
+
+
+def freeze_object(value: object) -> FrozenDict[Json]:
+    """A JSON object, frozen; `NotJson` for anything else."""
+    if isinstance(value, Mapping):
+        return _freeze_object(value, "", DEPTH)
+    raise NotJson("", f"a {type(value).__name__}, not a JSON object")
+
+
+def parse_json(text: str | bytes) -> Json:
+    """JSON text as frozen JSON; `ValueError` says what is wrong with it."""
+    try:
+        return freeze(json.loads(text, parse_constant=_no_constant))
+    except NotJson as problem:
+        raise ValueError(str(problem)) from None
+    except RecursionError:
+        message = f"nested more than {DEPTH} levels deep"
+        raise ValueError(message) from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    message = f"{name} is not JSON"
+    raise ValueError(message)
+
+
+def dump_json(value: Json) -> str:
+    """Compact JSON text, keys in their order."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def vector(items: Iterable[T] = ()) -> PVector[T]:
+    """A persistent vector of these, always pyrsistent's pure-Python one."""
+    if type(items) is _VECTOR:
+        return items  # type: ignore[return-value]  # _VECTOR is untyped
+    return python_pvector(items)  # type: ignore[no-any-return]  # untyped upstream
+
+
+_VECTOR: Final[type[Any]] = type(python_pvector())
+
+
+if TYPE_CHECKING:
+    from attrs import evolve as evolve
+else:
+    _FIELDS: dict[type, tuple[type, list]] = {}
+
+    def evolve(record, /, **changes):
+        """The record with these fields changed: `attrs.evolve` without its cost.
+
+        Converters and validators are not run; a name that is no field raises TypeError.
+        """
+        cls = type(record)
+        fields = _FIELDS.get(cls) or _fields(cls)
+        new = object.__new__(cls)
+        for name, member in fields:
+            member.__set__(
+                new, changes.pop(name) if name in changes else member.__get__(record)
+            )
+        if changes:
+            message = f"{cls.__name__} has no field {', '.join(map(repr, changes))}"
+            raise TypeError(message)
+        return new
+
+    def _fields(cls):
+        members = [(f.name, _member(cls, f.name)) for f in attrs.fields(cls)]
+        return _FIELDS.setdefault(cls, members)
+
+    def _member(cls, name):
+        return next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
+
+
+def constructor(cls: type[T]) -> type[T]:
+    """Print records of this class as the call that makes them, defaults left out.
+
+    A class decorator for attrs records; short reprs are part of the interface.
+    """
+    shown: list[tuple[attrs.Attribute[Any], str]] = [
+        (field, field.alias or field.name)
+        for field in attrs.fields(cls)  # type: ignore[arg-type]  # an attrs class
+        if field.repr
+    ]
+
+    def __repr__(self: object) -> str:  # noqa: N807  # it becomes the class's own
+        said: list[str] = []
+        for field, name in shown:
+            value = getattr(self, field.name)
+            if value == default(field) and type(value) is type(default(field)):
+                continue
+            place = not field.kw_only and len(said) == shown.index((field, name))
+            said.append(_brief(value) if place else f"{name}={_brief(value)}")
+        return f"{cls.__name__}({', '.join(said)})"
+
+    cls.__repr__ = __repr__  # type: ignore[assignment]  # a plain method
+    return cls
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, tuple) and len(value) == 1:  # pyright: ignore[reportUnknownArgumentType]
+        return f"[{value[0]!r}]"
+    if isinstance(value, tuple | PVector):
+        return f"[{', '.join(map(repr, value))}]"  # pyright: ignore[reportUnknownArgumentType]
+    return repr(value)
+
+
+def default(field: "attrs.Attribute[Any]") -> object:
+    """The default of an attrs field, made if a factory makes it; NOTHING if none."""
+    made: object = field.default
+    if isinstance(made, attrs.Factory):  # type: ignore[arg-type]  # a class at run time
+        factory: Callable[[], object] = made.factory  # type: ignore[attr-defined]
+        return factory()
+    return made

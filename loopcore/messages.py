@@ -1,0 +1,415 @@
+"""Messages and their parts: what a transcript holds.
+
+A transcript is history. What a model is shown of it is `project`, made for each request.
+"""
+
+from collections.abc import Iterable
+from typing import Final, Literal, TypeAlias
+
+from attrs import field, frozen
+
+from loopcore.frozen import (
+    EMPTY,
+    FrozenDict,
+    Json,
+    clean,
+    constructor,
+    dump_json,
+    freeze,
+    freeze_object,
+    parse_json,
+)
+
+Finish: TypeAlias = Literal["end", "tools", "length", "refusal", "error", "aborted"]
+"""How a reply ended; the last two are failed replies."""
+
+Outcome: TypeAlias = Literal[
+    "ok",
+    "error",
+    "raised",
+    "timeout",
+    "cancelled",
+    "blocked",
+    "rejected",
+    "unknown_tool",
+    "invalid_arguments",
+    "truncated",
+    "interrupted",
+]
+"""How a tool call ended. All but "ok" are errors."""
+
+Fault: TypeAlias = Literal[
+    "network",
+    "timeout",
+    "cut_stream",
+    "rate_limit",
+    "overloaded",
+    "server",
+    "auth",
+    "bad_request",
+    "context_overflow",
+    "content_filter",
+    "no_such_model",
+    "bad_response",
+    "raised",
+]
+"""Why a model gave no reply."""
+
+RETRYABLE: Final[frozenset[Fault]] = frozenset(
+    ("network", "timeout", "cut_stream", "rate_limit", "overloaded", "server")
+)
+"""The kinds of fault that may pass by themselves."""
+
+FAILED: Final[frozenset[Finish]] = frozenset(("error", "aborted"))
+"""The finishes of a failed reply: stored, never shown to a model."""
+
+
+@constructor
+@frozen
+class Text:
+    """Plain text. `signature` is a provider's own token, kept verbatim."""
+
+    text: str = field(converter=clean)
+    signature: str | None = field(default=None, kw_only=True)
+
+
+@constructor
+@frozen
+class Image:
+    """A picture: `data` in base64, `mime` its media type, such as "image/png"."""
+
+    data: str
+    mime: str
+
+
+@constructor
+@frozen
+class Thinking:
+    """A model's reasoning. A redacted one has its payload in `signature`."""
+
+    text: str = field(converter=clean)
+    signature: str | None = None
+    redacted: bool = False
+
+
+@constructor
+@frozen
+class ToolCall:
+    """A model asks for a tool.
+
+    `raw` is the argument text as the model wrote it, if it came as text. If that is not a
+    JSON object, `malformed` says why and `arguments` is empty: history stays honest, and
+    every wire can still send something valid.
+    """
+
+    name: str = field(converter=clean)
+    arguments: FrozenDict[Json] = field(default=EMPTY, converter=freeze_object)
+    id: str = field(default="", converter=clean)
+    raw: str | None = field(default=None, kw_only=True)
+    malformed: str = field(default="", kw_only=True)
+    signature: str | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def parse(cls, name: str, text: str, id: str = "") -> "ToolCall":  # noqa: A002
+        """A call whose arguments are text; blank text means no arguments.
+
+        >>> ToolCall.parse("add", '{"a": 1}', "c1").arguments
+        {'a': 1}
+        >>> ToolCall.parse("add", '[1', "c1").malformed
+        "Expecting ',' delimiter: line 1 column 3 (char 2)"
+        """
+        text = clean(text)
+        try:
+            arguments = freeze_object(parse_json(text) if text.strip() else EMPTY)
+        except (ValueError, TypeError) as problem:
+            return cls(name, id=id, raw=text, malformed=str(problem))
+        return cls(name, arguments, id, raw=text)
+
+    @property
+    def text(self) -> str:
+        """The arguments as JSON text: the model's own if it is valid."""
+        if self.raw and self.raw.strip() and not self.malformed:
+            return self.raw
+        return dump_json(self.arguments)
+
+
+Part: TypeAlias = Text | Image | Thinking | ToolCall
+PARTS: Final = (Text, Image, Thinking, ToolCall)
+
+
+def parts(content: "str | Part | Iterable[Part]") -> tuple[Part, ...]:
+    """Content as parts: text becomes one `Text`, empty text none."""
+    if isinstance(content, str):
+        return (Text(content),) if content else ()
+    if isinstance(content, PARTS):
+        return (content,)
+    found = tuple(content)
+    for part in found:
+        if not isinstance(part, PARTS):
+            message = (
+                f"content holds a {type(part).__name__}; it takes text or an iterable "
+                "of Text, Image, Thinking and ToolCall"
+            )
+            raise TypeError(message)
+    return found
+
+
+def text_of(content: Iterable[Part]) -> str:
+    """All text of these parts, nothing between."""
+    return "".join(part.text for part in content if isinstance(part, Text))
+
+
+@constructor
+@frozen
+class Usage:
+    """Tokens, counted by the provider. `input` is fresh input, without the cache.
+
+    `cost` is in the currency of the adapter's price list, None when no price is known.
+
+    >>> Usage(3, 1) + Usage(2, 2, cost=0.5)
+    Usage(5, 3, cost=0.5)
+    """
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+    cost: float | None = field(default=None, kw_only=True)
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+            self.reasoning + other.reasoning,
+            cost=_add(self.cost, other.cost),
+        )
+
+    @property
+    def total(self) -> int:
+        """All tokens that went in or came out."""
+        return self.input + self.output + self.cache_read + self.cache_write
+
+
+def _add(one: float | None, other: float | None) -> float | None:
+    return one if other is None else other if one is None else one + other
+
+
+NO_USAGE: Final = Usage()
+
+
+@constructor
+@frozen
+class SystemMessage:
+    """An instruction in mid-conversation; the system prompt itself is a setting."""
+
+    parts: tuple[Part, ...] = field(converter=parts, alias="content")
+
+    @property
+    def text(self) -> str:
+        """All its text."""
+        return text_of(self.parts)
+
+
+@constructor
+@frozen
+class UserMessage:
+    """What a person says."""
+
+    parts: tuple[Part, ...] = field(converter=parts, alias="content")
+
+    @property
+    def text(self) -> str:
+        """All its text."""
+        return text_of(self.parts)
+
+
+@constructor
+@frozen
+class AssistantMessage:
+    """A reply. Failed ones are stored with their `error`, and never shown to a model."""
+
+    parts: tuple[Part, ...] = field(converter=parts, alias="content")
+    model: str = field(default="", kw_only=True)
+    finish: Finish = field(default="end", kw_only=True)
+    usage: Usage = field(default=NO_USAGE, kw_only=True)
+    error: "ModelError | None" = field(default=None, kw_only=True)
+
+    @property
+    def text(self) -> str:
+        """All its text, without thinking."""
+        return text_of(self.parts)
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls, in order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is a failed reply: cut off by a fault or an abort."""
+        return self.finish in FAILED
+
+
+@constructor
+@frozen
+class ModelError:
+    """Why a model gave no reply. Returned, not raised.
+
+    `retry_after` is in seconds; `partial` what had arrived of the reply.
+    """
+
+    message: str = field(converter=clean)
+    kind: Fault = "network"
+    retry_after: float | None = field(default=None, kw_only=True)
+    status: int | None = field(default=None, kw_only=True)
+    request_id: str | None = field(default=None, kw_only=True)
+    partial: AssistantMessage | None = field(default=None, kw_only=True)
+
+    @property
+    def retryable(self) -> bool:
+        """Whether this kind of fault may pass by itself."""
+        return self.kind in RETRYABLE
+
+    def __str__(self) -> str:
+        status = f" {self.status}" if self.status else ""
+        return f"{self.kind}{status}: {self.message}"
+
+
+@constructor
+@frozen
+class ToolResultMessage:
+    """The one result of one call. `details` are for the program, never for a model."""
+
+    call_id: str = field(converter=clean)
+    name: str = field(converter=clean)
+    parts: tuple[Part, ...] = field(converter=parts, alias="content")
+    outcome: Outcome = "ok"
+    details: Json = field(default=None, converter=freeze)
+
+    @property
+    def text(self) -> str:
+        """All its text."""
+        return text_of(self.parts)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it is anything but "ok"."""
+        return self.outcome != "ok"
+
+
+@constructor
+@frozen
+class CustomMessage:
+    """Kept in the transcript, shown to a model only if a hook turns it into a message."""
+
+    kind: str
+    data: Json = field(default=None, converter=freeze)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """None: no model is shown it."""
+        return ()
+
+    @property
+    def text(self) -> str:
+        """Empty: no model is shown it."""
+        return ""
+
+
+Message: TypeAlias = (
+    SystemMessage | UserMessage | AssistantMessage | ToolResultMessage | CustomMessage
+)
+MESSAGES: Final = (
+    SystemMessage,
+    UserMessage,
+    AssistantMessage,
+    ToolResultMessage,
+    CustomMessage,
+)
+Say: TypeAlias = str | Message | Iterable[Message]
+
+
+def messages(say: Say) -> tuple[Message, ...]:
+    """What was said as messages: text is a `UserMessage`."""
+    if isinstance(say, str):
+        return (UserMessage(say),)
+    if isinstance(say, MESSAGES):
+        return (say,)
+    found = tuple(say)
+    for message in found:
+        if not isinstance(message, MESSAGES):
+            problem = f"{type(message).__name__} is not a message"
+            raise TypeError(problem)
+    return found
+
+
+UNANSWERED: Final = "No result of this call was recorded."
+
+
+def repair(history: Iterable[Message]) -> Iterable[Message]:
+    """Each call with its one result beside it, in the order of the calls.
+
+    Strays and second results are left out, displaced results moved, missing ones made
+    (outcome "interrupted"). History that needs no repair comes back as the same object.
+    """
+    source = history if isinstance(history, tuple) else tuple(history)
+    mended = tuple(_paired(source))
+    same = len(mended) == len(source) and all(map(_is, mended, source))
+    return history if same else mended
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _paired(source: tuple[Message, ...]) -> Iterable[Message]:
+    results = _results(source)
+    for place, message in enumerate(source):
+        if isinstance(message, ToolResultMessage):
+            continue
+        yield message
+        if isinstance(message, AssistantMessage):
+            yield from (_answer(results, place, call) for call in message.calls)
+
+
+def _results(
+    source: tuple[Message, ...],
+) -> dict[tuple[int, str], list[ToolResultMessage]]:
+    """The results for each reply and call id: a result belongs to the latest such call."""
+    found: dict[tuple[int, str], list[ToolResultMessage]] = {}
+    asked: dict[str, int] = {}
+    for place, message in enumerate(source):
+        if isinstance(message, AssistantMessage):
+            asked.update((call.id, place) for call in message.calls)
+        elif isinstance(message, ToolResultMessage) and message.call_id in asked:
+            key = asked[message.call_id], message.call_id
+            found.setdefault(key, []).append(message)
+    return found
+
+
+def _answer(
+    results: dict[tuple[int, str], list[ToolResultMessage]], place: int, call: ToolCall
+) -> ToolResultMessage:
+    waiting = results.get((place, call.id))
+    if waiting:
+        return waiting.pop(0)
+    return ToolResultMessage(call.id, call.name, UNANSWERED, "interrupted")
+
+
+def project(history: Iterable[Message]) -> Iterable[Message]:
+    """What a model may be sent: `repair`, less custom messages and failed replies.
+
+    History that needs no change comes back as the same object.
+    """
+    source = history if isinstance(history, tuple) else tuple(history)
+    kept = tuple(message for message in source if _sendable(message))
+    return repair(history if len(kept) == len(source) else kept)
+
+
+def _sendable(message: Message) -> bool:
+    if isinstance(message, AssistantMessage):
+        return not message.failed
+    return not isinstance(message, CustomMessage)

@@ -1,0 +1,357 @@
+"""State: where a run stands. Data only; a saved one is a complete resume token."""
+
+import hashlib
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from attrs import field, frozen
+from pyrsistent import PVector
+
+from loopcore.effects import CallModel, Effect, RequestApproval, RunTool, Sleep
+from loopcore.events import Stop
+from loopcore.frozen import EMPTY, FrozenDict, Json, constructor, vector
+from loopcore.inputs import Input, Value
+from loopcore.messages import (
+    NO_USAGE,
+    AssistantMessage,
+    Message,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    messages,
+    repair,
+)
+from loopcore.settings import Settings, ThinkingLevel
+from loopcore.tools import ToolOutput, ToolSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from loopcore.config import LoopConfig
+
+Phase: TypeAlias = Literal["idle", "model", "tools", "asking", "sleeping", "stopped"]
+
+
+class Rejected(Exception):
+    """Why an input was refused: `kind` for programs, a sentence for people.
+
+    The state is unchanged. Kinds: busy, empty, bad_message, nothing_to_continue,
+    not_running, taken, unpaired, unstepped, wrong_kind, duplicate, stranger,
+    invalid_arguments.
+    """
+
+    def __init__(self, kind: str, sentence: str) -> None:
+        super().__init__(kind, sentence)
+        self.kind, self.sentence = kind, sentence
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rejected) and self.args == other.args
+
+    def __hash__(self) -> int:
+        return hash(self.args)
+
+
+@constructor
+@frozen
+class Queued:
+    """Messages that wait for their turn, under the key they were given."""
+
+    messages: tuple[Message, ...]
+    key: str | None = None
+
+
+# A call goes Waiting -> Ready -> Asked | Running -> Settled -> Done.
+
+
+@constructor
+@frozen
+class Waiting:
+    """As the model wrote it."""
+
+    call: ToolCall
+
+
+@constructor
+@frozen
+class Ready:
+    """A valid call that has not started. `gated` once its gate let it through.
+
+    `question` is what a person is to be asked first, None if nobody is. `approved` when a
+    person has already let it pass. `terminate` is a hook's wish, None for none.
+    """
+
+    call: ToolCall
+    spec: ToolSpec
+    arguments: FrozenDict[Json]
+    gated: bool = False
+    question: str | None = None
+    approved: bool = False
+    terminate: bool | None = None
+
+
+@constructor
+@frozen
+class Asked:
+    """A person is asked, or has edited its arguments and it waits to pass again."""
+
+    call: ToolCall
+    spec: ToolSpec
+    arguments: FrozenDict[Json]
+    terminate: bool | None = None
+    edited: FrozenDict[Json] | None = None
+
+
+@constructor
+@frozen
+class Running:
+    """Started. A nested run's state is its `child`."""
+
+    call: ToolCall
+    spec: ToolSpec
+    arguments: FrozenDict[Json]
+    terminate: bool | None = None
+    child: "State | None" = None
+
+
+@constructor
+@frozen
+class Settled:
+    """It has an output, which hooks may still change. `ran` until after_tool_call is over."""
+
+    call: ToolCall
+    spec: ToolSpec | None
+    arguments: FrozenDict[Json]
+    output: ToolOutput
+    ran: bool = False
+    seconds: float | None = None
+
+
+@constructor
+@frozen
+class Done:
+    """The result as it will be stored."""
+
+    message: ToolResultMessage
+    terminate: bool = False
+
+
+Slot: TypeAlias = Waiting | Ready | Asked | Running | Settled | Done
+
+
+@constructor
+@frozen
+class Turn:
+    """The live data of one turn.
+
+    `number` counts from 1 in a run, `attempt` from 1 in a turn. `model` and `thinking` are
+    a fallback's, for the attempts of this turn. `tools` are those the request offered.
+    The batch works on the slots from `first` up to `last` (all of them, or one by one when
+    `sequential`), and `at` is the slot that the present stage is about. `over` once the
+    turn is stored and told; `again` if a hook injected messages after it.
+    """
+
+    number: int
+    attempt: int = 1
+    model: str | None = None
+    thinking: ThinkingLevel | None = None
+    tools: tuple[ToolSpec, ...] = ()
+    reply: AssistantMessage | None = None
+    slots: tuple[Slot, ...] = ()
+    sequential: bool = False
+    first: int = 0
+    last: int = 0
+    at: int = 0
+    over: bool = False
+    again: bool = False
+    usage: Usage = NO_USAGE
+
+    @property
+    def results(self) -> tuple[ToolResultMessage, ...]:
+        """The results that are ready, in source order."""
+        return tuple(slot.message for slot in self.slots if isinstance(slot, Done))
+
+
+@constructor
+@frozen
+class Closed:
+    """How an effect ended, and at which input."""
+
+    how: Literal["answered", "cancelled"]
+    input: int
+    by: str = ""
+
+
+@constructor
+@frozen
+class Known:
+    """An answer that a hook asked for at the present point."""
+
+    hook: str
+    key: str
+    value: Value
+
+
+@frozen(kw_only=True, repr=False)
+class State:
+    """Where a run is.
+
+    Args:
+        run_id: names the conversation; given from outside.
+        run, turns: numbers of the present run and turn, from 1.
+        transcript: the stored messages.
+        new: the present run's own messages.
+        settings: what the next request starts from.
+        stage: the stage to enter next, where a hook's need parked; else "rest" or "idle".
+        turn: the open turn.
+        pending: every effect of this run as asked and not yet answered (nested runs keep
+            their own).
+        inbox: an input that was delivered and not yet stepped.
+        steering, follow_ups: messages that wait for a gap, or for the end.
+        requests: model requests made in this run.
+        repairs: repair requests made for the present output.
+        inputs: how many inputs were taken.
+        closed: how the effects of the newest turn ended.
+        known: answers to the needs of the present point.
+        usage: tokens of this run, nested runs included.
+        memos: what each hook remembers.
+        now: the largest time seen, in seconds; None until one was given.
+        seed: for whatever wants to look random and be repeatable.
+        ending: the stop that winding up leads to.
+        stop: why the run ended.
+    """
+
+    run_id: str
+    seed: int
+    settings: Settings
+    transcript: PVector[Message] = field(factory=vector)
+    new: PVector[Message] = field(factory=vector)
+    run: int = 0
+    turns: int = 0
+    stage: str = "idle"
+    turn: Turn | None = None
+    pending: FrozenDict[Effect] = EMPTY
+    inbox: Input | None = None
+    steering: PVector[Queued] = field(factory=vector)
+    follow_ups: PVector[Queued] = field(factory=vector)
+    requests: int = 0
+    repairs: int = 0
+    inputs: int = 0
+    closed: FrozenDict[Closed] = EMPTY
+    known: tuple[Known, ...] = ()
+    usage: Usage = NO_USAGE
+    memos: FrozenDict[Json] = EMPTY
+    now: float | None = None
+    ending: Stop | None = None
+    stop: Stop | None = None
+
+    @classmethod
+    def start(
+        cls,
+        config: "LoopConfig",
+        *,
+        run_id: str,
+        transcript: "Iterable[Message]" = (),
+        seed: int | None = None,
+    ) -> "State":
+        """A run that has not begun. `run_id` becomes part of every effect's id.
+
+        Raises:
+            Rejected: "unpaired", for a history in which a call has not its one result
+                beside it; `repair` mends that.
+        """
+        if not run_id:
+            message = "run_id is empty; effect ids are made of it, so it must be unique"
+            raise ValueError(message)
+        history = messages(transcript)
+        refuse_unpaired(history)
+        return cls(
+            run_id=run_id,
+            seed=_seed(run_id) if seed is None else seed,
+            settings=config.settings,
+            transcript=vector(history),
+            memos=config.memos,
+        )
+
+    @property
+    def waiting(self) -> tuple[Effect, ...]:
+        """Every effect that is wanted and has no answer, nested runs' first."""
+        inner = tuple(effect for child in self.children for effect in child.waiting)
+        return (*inner, *self.pending.values())
+
+    @property
+    def children(self) -> "tuple[State, ...]":
+        """The nested runs of the open turn."""
+        slots = self.turn.slots if self.turn and self.stage != "idle" else ()
+        return tuple(
+            slot.child for slot in slots if isinstance(slot, Running) and slot.child
+        )
+
+    @property
+    def approvals(self) -> tuple[RequestApproval, ...]:
+        """What a person is asked."""
+        return tuple(e for e in self.waiting if isinstance(e, RequestApproval))
+
+    @property
+    def phase(self) -> Phase:
+        """What the run is doing, in a word."""
+        if self.stop:
+            return "stopped"
+        waiting = self.waiting
+        for kind, phase in PHASES:
+            if any(isinstance(effect, kind) for effect in waiting):
+                return phase
+        return "asking" if waiting else "idle"
+
+    @property
+    def place(self) -> str:
+        """Where the run is, as the beginning of effect ids."""
+        return f"{self.run_id}.{self.run}.{self.turns}"
+
+    def __repr__(self) -> str:
+        counted = f"turn {self.turns}, {len(self.transcript)} messages"
+        return f"<run {self.run_id}: {describe(self)}; {counted}>"
+
+
+PHASES: Final[tuple[tuple[type[Effect], Phase], ...]] = (
+    (RunTool, "tools"),
+    (CallModel, "model"),
+    (RequestApproval, "asking"),
+    (Sleep, "sleeping"),
+)
+
+
+def _seed(run_id: str) -> int:
+    return int.from_bytes(hashlib.sha256(run_id.encode()).digest()[:6], "big")
+
+
+def refuse_unpaired(history: tuple[Message, ...]) -> None:
+    """Raise `Rejected` if a call has not its one result beside it."""
+    mended = repair(history)
+    if mended is history:
+        return
+    pairs = zip(history, mended, strict=False)
+    place = next((n for n, (a, b) in enumerate(pairs) if a is not b), len(history))
+    raise Rejected(
+        "unpaired",
+        f"The transcript is not paired at message {place}: each tool call needs its one "
+        "result beside it, in order. To mend it: transcript=repair(messages).",
+    )
+
+
+def describe(state: State) -> str:
+    """What a run is doing, in a few words."""
+    if state.stop:
+        return str(state.stop)
+    asked = state.approvals
+    if asked:
+        return f"paused: {', '.join(map(spoken, asked))} needs approval"
+    names = ", ".join(effect.id for effect in state.waiting[:3])
+    return f"waiting for {names}" if names else state.phase
+
+
+def spoken(asked: RequestApproval) -> str:
+    """A call as a person would write it."""
+    arguments = ", ".join(f"{k}={v!r}" for k, v in asked.arguments.items())
+    return f"{asked.spec.name}({arguments})"

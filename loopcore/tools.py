@@ -1,0 +1,87 @@
+"""Tools as data: what a model is told of a tool, and what a tool gave."""
+
+from typing import Final, Literal, Protocol, TypeAlias
+
+from attrs import field, frozen
+from attrs.validators import in_
+
+from loopcore.frozen import FrozenDict, Json, constructor, freeze, freeze_object
+from loopcore.messages import Outcome, Part, parts, text_of
+
+NO_PARAMETERS: Final = FrozenDict[Json](type="object", properties=FrozenDict())
+
+
+@constructor
+@frozen
+class ToolSpec:
+    """What a model is told about a tool, and how it is to be run. Data.
+
+    Args:
+        name: what the model calls.
+        description: what it does, in a sentence.
+        parameters: a JSON Schema of its arguments.
+        execution: "sequential" makes every batch that calls it run one by one.
+        timeout: seconds until it counts as timed out; None waits.
+        on_interrupt: what a crash in mid-call leads to: "report" tells the model that the
+            outcome is unknown, "retry" runs it again under the same effect id.
+        needs_approval: ask a person first, if no hook decides.
+        elsewhere: somebody else answers, so a run pauses at it.
+    """
+
+    name: str
+    description: str = ""
+    parameters: FrozenDict[Json] = field(
+        default=NO_PARAMETERS, converter=freeze_object
+    )
+    execution: Literal["parallel", "sequential"] = field(
+        default="parallel", kw_only=True, validator=in_(("parallel", "sequential"))
+    )
+    timeout: float | None = field(default=None, kw_only=True)
+    on_interrupt: Literal["report", "retry"] = field(
+        default="report", kw_only=True, validator=in_(("report", "retry"))
+    )
+    needs_approval: bool = field(default=False, kw_only=True)
+    elsewhere: bool = field(default=False, kw_only=True)
+
+
+class HasSpec(Protocol):
+    """Whatever has a tool's data half: a `Tool`, for one."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+
+ToolLike: TypeAlias = ToolSpec | HasSpec
+
+
+def spec_of(tool: ToolLike) -> ToolSpec:
+    """The data half of a tool."""
+    spec = tool if isinstance(tool, ToolSpec) else getattr(tool, "spec", None)
+    if isinstance(spec, ToolSpec):
+        return spec
+    message = f"{tool!r} is no tool; decorate the function with @tool, or give a ToolSpec"
+    raise TypeError(message)
+
+
+@constructor
+@frozen
+class ToolOutput:
+    """What a tool gave: for the model, for the program, and how it ended.
+
+    `details` are JSON for the program. `terminate` asks to end the run after this batch.
+    """
+
+    parts: tuple[Part, ...] = field(converter=parts, alias="content")
+    details: Json = field(default=None, converter=freeze, kw_only=True)
+    terminate: bool = field(default=False, kw_only=True)
+    outcome: Outcome = field(default="ok", kw_only=True)
+
+    @property
+    def text(self) -> str:
+        """All its text."""
+        return text_of(self.parts)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it is anything but "ok"."""
+        return self.outcome != "ok"
