@@ -1,1 +1,111 @@
-"""An agent loop as a pure function: `step(config, state) -> (state, effects)`."""
+"""An agent loop as a pure function: `step(config, state) -> (state, effects)`.
+
+Config is what a run is, the interpreter is who does the work, state is where it stands.
+"""
+
+from loopcore.config import LoopConfig, Nested
+from loopcore.effects import (
+    CallModel,
+    Consult,
+    Effect,
+    RequestApproval,
+    RunTool,
+    Sleep,
+)
+from loopcore.events import Event, Stop, Tell
+from loopcore.inputs import (
+    Abort,
+    Answer,
+    Approve,
+    Continue,
+    Edit,
+    FollowUp,
+    Input,
+    Prompt,
+    Reject,
+    Respond,
+    ServiceError,
+    Steer,
+    Withdraw,
+)
+from loopcore.messages import (
+    AssistantMessage,
+    CustomMessage,
+    Image,
+    Message,
+    ModelError,
+    SystemMessage,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+    project,
+    repair,
+)
+from loopcore.reducer import (
+    Effects,
+    Given,
+    NotDone,
+    RunResult,
+    advance,
+    deliver,
+    step,
+)
+from loopcore.settings import Settings
+from loopcore.state import Rejected, State
+from loopcore.tools import ToolOutput, ToolSpec
+
+__all__ = [
+    "Abort",
+    "Answer",
+    "Approve",
+    "AssistantMessage",
+    "CallModel",
+    "Consult",
+    "Continue",
+    "CustomMessage",
+    "Edit",
+    "Effect",
+    "Effects",
+    "Event",
+    "FollowUp",
+    "Given",
+    "Image",
+    "Input",
+    "LoopConfig",
+    "Message",
+    "ModelError",
+    "Nested",
+    "NotDone",
+    "Prompt",
+    "Reject",
+    "Rejected",
+    "RequestApproval",
+    "Respond",
+    "RunResult",
+    "RunTool",
+    "ServiceError",
+    "Settings",
+    "Sleep",
+    "State",
+    "Steer",
+    "Stop",
+    "SystemMessage",
+    "Tell",
+    "Text",
+    "Thinking",
+    "ToolCall",
+    "ToolOutput",
+    "ToolResultMessage",
+    "ToolSpec",
+    "Usage",
+    "UserMessage",
+    "Withdraw",
+    "advance",
+    "deliver",
+    "project",
+    "repair",
+    "step",
+]

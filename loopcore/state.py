@@ -8,12 +8,13 @@ from pyrsistent import PVector
 
 from loopcore.effects import CallModel, Effect, RequestApproval, RunTool, Sleep
 from loopcore.events import Stop
-from loopcore.frozen import EMPTY, FrozenDict, Json, constructor, vector
+from loopcore.frozen import UNSET, EMPTY, FrozenDict, Json, Unset, constructor, vector
 from loopcore.inputs import Input, Value
 from loopcore.messages import (
     NO_USAGE,
     AssistantMessage,
     Message,
+    ModelError,
     ToolCall,
     ToolResultMessage,
     Usage,
@@ -146,7 +147,9 @@ class Turn:
     """The live data of one turn.
 
     `number` counts from 1 in a run, `attempt` from 1 in a turn. `model` and `thinking` are
-    a fallback's, for the attempts of this turn. `tools` are those the request offered.
+    a fallback's, for the attempts of this turn. `asked` is the model of the newest request,
+    `tools` are those it offered.
+    `reply` and `error` are how its newest attempt was answered.
     The batch works on the slots from `first` up to `last` (all of them, or one by one when
     `sequential`), and `at` is the slot that the present stage is about. `over` once the
     turn is stored and told; `again` if a hook injected messages after it.
@@ -155,9 +158,11 @@ class Turn:
     number: int
     attempt: int = 1
     model: str | None = None
-    thinking: ThinkingLevel | None = None
+    thinking: ThinkingLevel | None | Unset = UNSET
+    asked: str = ""
     tools: tuple[ToolSpec, ...] = ()
     reply: AssistantMessage | None = None
+    error: ModelError | None = None
     slots: tuple[Slot, ...] = ()
     sequential: bool = False
     first: int = 0
@@ -186,11 +191,12 @@ class Closed:
 @constructor
 @frozen
 class Known:
-    """An answer that a hook asked for at the present point."""
+    """What a hook needs at the present point: UNSET until it is answered."""
 
     hook: str
     key: str
-    value: Value
+    effect_id: str
+    value: Value | Unset = UNSET
 
 
 @frozen(kw_only=True, repr=False)
@@ -203,7 +209,7 @@ class State:
         transcript: the stored messages.
         new: the present run's own messages.
         settings: what the next request starts from.
-        stage: the stage to enter next, where a hook's need parked; else "rest" or "idle".
+        stage: "idle" outside of a run, "rest" in it, or the point where a hook's need parked.
         turn: the open turn.
         pending: every effect of this run as asked and not yet answered (nested runs keep
             their own).
@@ -268,7 +274,7 @@ class State:
         refuse_unpaired(history)
         return cls(
             run_id=run_id,
-            seed=_seed(run_id) if seed is None else seed,
+            seed=seed_of(run_id) if seed is None else seed,
             settings=config.settings,
             transcript=vector(history),
             memos=config.memos,
@@ -283,7 +289,7 @@ class State:
     @property
     def children(self) -> "tuple[State, ...]":
         """The nested runs of the open turn."""
-        slots = self.turn.slots if self.turn and self.stage != "idle" else ()
+        slots = self.turn.slots if self.turn else ()
         return tuple(
             slot.child for slot in slots if isinstance(slot, Running) and slot.child
         )
@@ -322,8 +328,9 @@ PHASES: Final[tuple[tuple[type[Effect], Phase], ...]] = (
 )
 
 
-def _seed(run_id: str) -> int:
-    return int.from_bytes(hashlib.sha256(run_id.encode()).digest()[:6], "big")
+def seed_of(name: str) -> int:
+    """A number below 2**48 that depends on nothing but this name."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
 
 
 def refuse_unpaired(history: tuple[Message, ...]) -> None:

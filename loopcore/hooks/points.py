@@ -10,7 +10,17 @@ from returns.result import Failure, Success
 
 from loopcore.arguments import arguments_for
 from loopcore.events import Stop
-from loopcore.frozen import EMPTY, UNSET, FrozenDict, Json, Unset, constructor, evolve, freeze, vector
+from loopcore.frozen import (
+    EMPTY,
+    UNSET,
+    FrozenDict,
+    Json,
+    Unset,
+    constructor,
+    evolve,
+    freeze,
+    vector,
+)
 from loopcore.hooks.merge import (
     Allow,
     Ask,
@@ -37,7 +47,12 @@ from loopcore.messages import (
     parts,
     text_of,
 )
-from loopcore.settings import ThinkingLevel, model_or_unset, object_or_unset, specs_or_unset
+from loopcore.settings import (
+    ThinkingLevel,
+    model_or_unset,
+    object_or_unset,
+    specs_or_unset,
+)
 from loopcore.state import State
 from loopcore.tools import ToolSpec
 
@@ -395,6 +410,15 @@ def _show_call(view: ToolCallView, update: ToolCallUpdate) -> ToolCallView:
             return evolve(view, problem=problem)
 
 
+def _decided(view: ToolCallView) -> bool:
+    """A Block ends the chain: nothing later lifts it, and nobody is asked about it."""
+    return bool(view.problem) or isinstance(view.decision, Block)
+
+
+def _never(view: object) -> bool:  # noqa: ARG001  # most chains run to their end
+    return False
+
+
 def _show_result(view: ToolResultView, update: ToolResultUpdate) -> ToolResultView:
     return evolve(
         view,
@@ -447,6 +471,7 @@ class Point:
     show: Callable[[Any, Any], Any] = _shown
     bare: tuple[type, ...] = ()
     takes: str = ""
+    over: Callable[[Any], bool] = _never
 
 
 POINTS: Final[Mapping[PointName, Point]] = {
@@ -464,6 +489,7 @@ POINTS: Final[Mapping[PointName, Point]] = {
         _show_call,
         (Allow, Ask, Block),
         "Allow(), Ask(...), Block(...)",
+        _decided,
     ),
     "after_tool_call": Point(ToolResultView, ToolResultUpdate, _show_result),
     "after_tool_result": Point(ToolResultView, ToolResultUpdate, _show_result),

@@ -1,0 +1,146 @@
+"""`LoopConfig`: what a run is. Settings to start from, and pure functions."""
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from attrs import field, frozen
+from attrs.validators import in_
+
+from loopcore.frozen import EMPTY, FrozenDict, Json, constructor, freeze_object
+from loopcore.hooks.rule import Hooks
+from loopcore.settings import Settings, ThinkingLevel, model_id
+from loopcore.tools import HasSpec, ToolSpec, spec_of
+
+Drain: TypeAlias = Literal["one", "all"]
+ONE_OR_ALL = in_(("one", "all"))
+
+
+@constructor
+@frozen
+class Nested:
+    """A configuration as a tool of another one: a run inside a run."""
+
+    spec: ToolSpec
+    config: "LoopConfig"
+
+
+def _tools(tools: Iterable[HasSpec | ToolSpec]) -> tuple[ToolSpec | Nested, ...]:
+    return tuple(t if isinstance(t, Nested) else spec_of(t) for t in tools)
+
+
+def _hooks(hooks: Iterable[Hooks]) -> tuple[Hooks, ...]:
+    return tuple(hooks)
+
+
+@frozen(kw_only=True, repr=False)
+class LoopConfig:
+    """What a run is: settings to start from, and pure functions. Nothing in it acts.
+
+    Args:
+        model: a model, or its identity "provider:name".
+        system: the system prompt.
+        tools: what the model is offered; functions stay with the interpreter.
+        hooks: the rules, in order.
+        thinking: how hard the model is to think; None leaves it to the provider.
+        options: more for the model's wire, such as {"temperature": 0}.
+        parallel: run the calls of a batch together, or one by one.
+        steering, follow_ups: take one queued message at a time, or all.
+
+    Raises:
+        ValueError: for two hooks or two tools of one name.
+    """
+
+    model: str = field(converter=model_id)
+    system: str = ""
+    tools: tuple[ToolSpec | Nested, ...] = field(default=(), converter=_tools)
+    hooks: tuple[Hooks, ...] = field(default=(), converter=_hooks)
+    thinking: ThinkingLevel | None = field(
+        default=None, validator=in_((None, "off", "low", "medium", "high"))
+    )
+    options: FrozenDict[Json] = field(default=EMPTY, converter=freeze_object)
+    parallel: bool = True
+    steering: Drain = field(default="one", validator=ONE_OR_ALL)
+    follow_ups: Drain = field(default="one", validator=ONE_OR_ALL)
+    settings: Settings = field(init=False, eq=False)
+    memos: FrozenDict[Json] = field(init=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        _refuse_twins("hook", "hooks", [hook.name for hook in _checked(self.hooks)])
+        _refuse_twins("tool", "tools", [spec_of(tool).name for tool in self.tools])
+        settings = Settings(
+            self.model, self.system, self.tools, self.thinking, self.options
+        )
+        memos = {h.name: h.memo for h in self.hooks if h.memo is not None}
+        object.__setattr__(self, "settings", settings)
+        object.__setattr__(self, "memos", FrozenDict(memos))
+
+    def as_tool(
+        self,
+        name: str,
+        description: str,
+        *,
+        needs_approval: bool = False,
+        timeout: float | None = None,
+    ) -> Nested:
+        """This configuration as a tool of another one, with one argument, `prompt`.
+
+        `timeout`, in seconds, aborts the nested run.
+        """
+        spec = ToolSpec(
+            name,
+            description,
+            PROMPT_ONLY,
+            needs_approval=needs_approval,
+            timeout=timeout,
+        )
+        return Nested(spec, self)
+
+    def nested(self, name: str) -> "LoopConfig | None":
+        """The configuration behind a tool that is a nested run."""
+        for tool in self.tools:
+            if isinstance(tool, Nested) and tool.spec.name == name:
+                return tool.config
+        return None
+
+    def __repr__(self) -> str:
+        tools = ", ".join(spec_of(tool).name for tool in self.tools) or "no tools"
+        hooks = ", ".join(hook.name for hook in self.hooks) or "no hooks"
+        return f"<config {self.model}: {tools}; {hooks}>"
+
+
+PROMPT_ONLY: FrozenDict[Json] = freeze_object(
+    {
+        "type": "object",
+        "properties": {"prompt": {"type": "string", "description": "What to do."}},
+        "required": ["prompt"],
+        "additionalProperties": False,
+    }
+)
+
+
+def _checked(hooks: tuple[Hooks, ...]) -> tuple[Hooks, ...]:
+    for place, hook in enumerate(hooks):
+        if not isinstance(hook, Hooks):
+            message = (
+                f"hooks[{place}] is {hook!r}, not Hooks. Say at which point it is asked: "
+                "Hooks(before_tool_call=...)"
+            )
+            raise TypeError(message)
+    return hooks
+
+
+def _refuse_twins(kind: str, field_name: str, names: list[str]) -> None:
+    for place, name in enumerate(names):
+        first = names.index(name)
+        if first != place:
+            raise ValueError(_twins(kind, field_name, name, first, place))
+
+
+def _twins(kind: str, field_name: str, name: str, first: int, place: int) -> str:
+    both = f"Two {kind}s are named {name!r} ({field_name}[{first}] and {field_name}[{place}])"
+    if kind == "tool":
+        return f"{both}; the model could not tell them apart. Rename one."
+    return (
+        f"{both}; a hook's memory is kept under its name. Rename one: "
+        f'`{name}.named("{name}_too")`.'
+    )

@@ -1,0 +1,299 @@
+"""Folding the hooks of a point: each sees the value as updated so far."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from attrs import field, frozen
+from returns.result import Failure, Success
+
+from loopcore.frozen import EMPTY, UNSET, FrozenDict, Json, NotJson, evolve, freeze
+from loopcore.hooks.points import POINTS, Found, PointName, Update, View, ViewChanged
+from loopcore.hooks.rule import Hooks, Need
+from loopcore.inputs import ServiceError
+from loopcore.messages import ModelError
+from loopcore.state import State
+
+
+@frozen
+class Fault:
+    """A hook failed: who, where, and a sentence about it."""
+
+    hook: str
+    point: str
+    sentence: str
+    error: str = ""
+
+
+@frozen
+class Folded:
+    """What the hooks of a point decided together.
+
+    `view` is as the next hook would see it, `update` all they wrote, `wrote` who wrote
+    what in order, `writers` who last wrote each field. `fault` or `need` tell why the fold
+    ended early, and `guarded` whether a hook that fails closed then did not have its say.
+    """
+
+    view: Any
+    update: Update
+    wrote: tuple[tuple[str, Update], ...] = ()
+    writers: FrozenDict[str] = EMPTY
+    fault: Fault | None = None
+    need: tuple[str, Need] | None = None
+    guarded: bool = False
+
+    @property
+    def memos(self) -> dict[str, Json]:
+        """The memories that were written."""
+        return {n: u.memo for n, u in self.wrote if u.memo is not UNSET}
+
+
+Said: TypeAlias = Update | Need | Fault | None
+
+
+def fold(hooks: tuple[Hooks, ...], point: PointName, view: View) -> Folded:
+    """Ask each hook in order; stop at a verdict that ends the chain, a need or a fault.
+
+    `view` carries no memory or answers; each hook is given its own.
+    """
+    folded = Folded(view, POINTS[point].update())
+    for place, hook in enumerate(hooks):
+        said = _ask(hook, point, folded.view)
+        match said:
+            case None:
+                continue
+            case Update():
+                folded = _took(folded, point, hook.name, said)
+            case Need():
+                return evolve(
+                    folded,
+                    need=(hook.name, said),
+                    guarded=_guards(hooks[place:], point, view),
+                )
+            case Fault():
+                return evolve(
+                    folded, fault=said, guarded=_guards(hooks[place:], point, view)
+                )
+        if POINTS[point].over(folded.view):
+            break
+    return folded
+
+
+def _guards(rest: Iterable[Hooks], point: PointName, view: View) -> bool:
+    return any(hook.fail_closed and hook.at(point, view) for hook in rest)
+
+
+def _took(folded: Folded, point: PointName, name: str, update: Update) -> Folded:
+    merged = folded.update | update
+    changed = [f for f in update.written if _changed(f, folded.update, merged)]
+    return evolve(
+        folded,
+        view=POINTS[point].show(folded.view, update),
+        update=merged,
+        wrote=(*folded.wrote, (name, update)),
+        writers=FrozenDict({**folded.writers, **dict.fromkeys(changed, name)}),
+    )
+
+
+def _changed(name: str, old: Update, new: Update) -> bool:
+    """Whether the field is this update's now: a verdict that lost is not."""
+    return name != "memo" and getattr(old, name) is not getattr(new, name)
+
+
+def _ask(hook: Hooks, point: PointName, view: View) -> Said:
+    function = hook.at(point, view)
+    if function is None:
+        return None
+    state = view.state
+    seen = evolve(
+        view,
+        memo=state.memos.get(hook.name, hook.memo),
+        answers=answers(state, hook.name) if state.known else EMPTY,
+    )
+    try:
+        returned = function(seen)
+    except Exception as error:  # noqa: BLE001  # a hook's failure is a value here
+        return _raised(hook.name, point, view, function, error)
+    return _read(hook.name, point, view, function, returned)
+
+
+def answers(state: State, hook: str) -> Mapping[str, Found]:
+    """The answers that this hook asked for at this point."""
+    mine = [k for k in state.known if k.hook == hook and k.value is not UNSET]
+    return FrozenDict({k.key: _found(k.value) for k in mine})
+
+
+def _found(value: Any) -> Found:  # noqa: ANN401  # JSON, a reply or an error
+    failed = isinstance(value, ModelError | ServiceError)
+    return Failure(value) if failed else Success(value)
+
+
+def _read(
+    name: str, point: PointName, view: View, function: object, returned: object
+) -> Said:
+    """What a hook returned, as an update; a bare value is what its point is about."""
+    kind = POINTS[point]
+    if returned is None or isinstance(returned, Need):
+        return returned
+    try:
+        if isinstance(returned, kind.bare):
+            returned = kind.update(returned)  # type: ignore[call-arg]  # its first field
+        if type(returned) is kind.update:
+            return _with_memo(returned)
+    except NotJson as problem:
+        return _bad_memo(name, point, view, function, problem)
+    except (TypeError, ValueError) as problem:
+        text = f"returned {_short(returned)} at {point}"
+        return _fault(name, point, f"{text} {_at(function, view)}: {problem}.")
+    return _wrong(name, point, view, function, returned)
+
+
+def _with_memo(update: Update) -> Update | None:
+    if update.memo is UNSET:
+        return update if update.written else None
+    return evolve(update, memo=freeze(update.memo, "memo"))
+
+
+def _wrong(
+    name: str, point: PointName, view: View, function: object, returned: object
+) -> Fault:
+    kind = POINTS[point]
+    choices = ", ".join(filter(None, (f"a {kind.update.__name__}", kind.takes, "Need")))
+    hint = ""
+    if point == "before_tool_call" and isinstance(returned, str):
+        hint = f' Did you mean `Block("{returned[:20]}…")`?'
+    return _fault(
+        name,
+        point,
+        f"returned a {type(returned).__name__} at {point} {_at(function, view)}. "
+        f"Return {choices} or None.{hint}",
+    )
+
+
+def _bad_memo(
+    name: str, point: PointName, view: View, function: object, problem: NotJson
+) -> Fault:
+    return _fault(
+        name,
+        point,
+        f"wrote a memo that is not JSON at {point} {_at(function, view)}: {problem}. A memo "
+        "is saved, forked and replayed with the run, so it must be JSON (for a set, use a "
+        "sorted list).",
+    )
+
+
+def _raised(
+    name: str, point: PointName, view: View, function: object, error: Exception
+) -> Fault:
+    where = _at(function, view, error)
+    if isinstance(error, ViewChanged):
+        field_name = str(error)
+        kind = POINTS[point].update.__name__
+        return _fault(
+            name,
+            point,
+            f"tried to set {field_name} {where}. Views cannot be changed; return what "
+            f"should change: `{kind}(...)`.",
+        )
+    what = f"{type(error).__name__}: {_short_text(error)}"
+    return _fault(
+        name,
+        point,
+        f"raised {what} at {point} {where}. What was ready is stored, open calls are "
+        "answered, and the run stopped; `result.state` has everything.",
+        what,
+    )
+
+
+def _fault(name: str, point: str, sentence: str, error: str = "") -> Fault:
+    return Fault(name, point, f"Hook {name!r} {sentence}", error)
+
+
+def _at(function: object, view: Any, error: Exception | None = None) -> str:  # noqa: ANN401
+    """Where, for people: file and line, call, turn."""
+    call = getattr(view, "call", None)
+    named = f"call {call.id} {call.name!r}" if call else ""
+    places = (_line(function, error), named, f"turn {view.turn}")
+    return f"({', '.join(filter(None, places))})"
+
+
+def _line(function: object, error: Exception | None) -> str:
+    code = _code(function)
+    if code is None:
+        return ""
+    lines = [line for file, line in _frames(error) if file == code.co_filename]
+    file = str(code.co_filename).replace("\\", "/").rsplit("/", 1)[-1]
+    return f"{file}:{lines[-1] if lines else code.co_firstlineno}"
+
+
+def _code(function: Any) -> Any:  # noqa: ANN401  # a code object or None
+    while hasattr(function, "func"):
+        function = function.func
+    if not hasattr(function, "__code__"):
+        function = getattr(type(function), "__call__", None)  # noqa: B004
+    return getattr(function, "__code__", None)
+
+
+def _frames(error: Exception | None) -> Iterator[tuple[str, int]]:
+    trace = error.__traceback__ if error else None
+    while trace is not None:
+        yield trace.tb_frame.f_code.co_filename, trace.tb_lineno
+        trace = trace.tb_next
+
+
+ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def _short_text(error: Exception) -> str:
+    """What an exception says, without addresses: a replay must say the same."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001  # its own __str__ may fail
+        text = "(it cannot be printed)"
+    return ADDRESS.sub("", text)[:500]
+
+
+def _short(value: object) -> str:
+    return f"a {type(value).__name__}"
+
+
+@frozen
+class Applied:
+    """What some hooks decide together about one view; for tests."""
+
+    view: Any
+    update: Update
+    writers: Mapping[str, str] = field(factory=dict)
+
+
+def apply(
+    hooks: Iterable[Hooks],
+    view: Any,
+    point: PointName | None = None,  # noqa: ANN401
+) -> Applied:
+    """What these hooks decide together, for tests of hooks.
+
+    `point` is the first point of this kind of view that one of them cares about, unless
+    given. A fault or a need is raised as an error that says so.
+    """
+    chosen = tuple(hooks)
+    found = point or _point_of(chosen, view)
+    folded = fold(chosen, found, view)
+    if folded.fault:
+        raise ValueError(folded.fault.sentence)
+    if folded.need:
+        name, need = folded.need
+        message = f"Hook {name!r} needs {need.key!r} at {found}; put it in view.answers"
+        raise ValueError(message)
+    return Applied(folded.view, folded.update, folded.writers)
+
+
+def _point_of(hooks: tuple[Hooks, ...], view: View) -> PointName:
+    points = [name for name, point in POINTS.items() if type(view) is point.view]
+    if not points:
+        message = (
+            f"{view!r} is no view; take one of loopcore.hooks, such as ToolCallView"
+        )
+        raise TypeError(message)
+    wanted = (p for p in points if any(hook.at(p, view) for hook in hooks))
+    return next(wanted, points[0])

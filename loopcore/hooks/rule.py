@@ -1,0 +1,260 @@
+"""`Hooks`: one rule, a pure function for each point it cares about. `Need`: a question."""
+
+import dis
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeAlias
+
+from attrs import evolve, field, frozen
+
+from loopcore.effects import CallModel, Consult
+from loopcore.frozen import Json, NotJson, constructor, freeze, vector
+from loopcore.hooks.merge import Allow, Ask, Block
+from loopcore.hooks.points import (
+    CALL_POINTS,
+    POINTS,
+    ContextUpdate,
+    ContextView,
+    ErrorView,
+    PointName,
+    RawCallUpdate,
+    RawCallView,
+    ReplyUpdate,
+    ReplyView,
+    RetryUpdate,
+    StopUpdate,
+    ToolCallUpdate,
+    ToolCallView,
+    ToolResultUpdate,
+    ToolResultView,
+    TurnUpdate,
+    TurnView,
+)
+from loopcore.events import Stop
+from loopcore.messages import AssistantMessage, Message, messages
+from loopcore.settings import ModelLike, model_id
+from loopcore.messages import Say
+
+
+@constructor
+@frozen
+class Need:
+    """A hook asks the world, and is called again with `view.answers[key]` filled.
+
+    Make one with `Need.model` or `Need.service`.
+    """
+
+    key: str
+    messages: tuple[Message, ...] | None = None
+    model_id: str | None = None
+    system: str = ""
+    service_name: str = ""
+    data: Json = None
+
+    @classmethod
+    def model(
+        cls, key: str, say: Say, *, model: ModelLike | None = None, system: str = ""
+    ) -> "Need":
+        """Ask a model these messages; without `model`, the run's own."""
+        return cls(
+            key, messages(say), None if model is None else model_id(model), system
+        )
+
+    @classmethod
+    def service(cls, key: str, name: str, data: object = None) -> "Need":
+        """Ask a named service of the interpreter."""
+        return cls(key, service_name=name, data=freeze(data))
+
+    def effect(self, effect_id: str, model: str) -> CallModel | Consult:
+        """What is wanted, as an effect."""
+        if self.messages is None:
+            return Consult(effect_id, self.service_name, self.data)
+        return CallModel(
+            effect_id, self.model_id or model, vector(self.messages), self.system
+        )
+
+
+Contexts: TypeAlias = ContextUpdate | Need | Iterable[Message] | None
+Replies: TypeAlias = ReplyUpdate | Need | AssistantMessage | None
+Verdicts: TypeAlias = ToolCallUpdate | Need | Allow | Ask | Block | None
+Results: TypeAlias = ToolResultUpdate | Need | None
+Stops: TypeAlias = StopUpdate | Need | bool | str | Stop | None
+
+Function: TypeAlias = Callable[[Any], Any]
+
+
+def _memo(value: object) -> Json:
+    try:
+        return freeze(value)
+    except NotJson as problem:
+        message = f"memo= must be JSON, so that runs can be saved: {problem}"
+        raise TypeError(message) from None
+
+
+@frozen
+class Hooks:
+    """One rule: a pure function for each point it cares about.
+
+    Args:
+        name: names its memory and its effects; the first function's name by default. It
+            has no dot.
+        memo: what it remembers at the start: JSON.
+        fail_closed: if it fails, what it guards is withheld.
+        tools: the tools whose calls it is about (the four points of a call); None: all.
+
+    Raises:
+        TypeError: for a coroutine or generator function, or one that drops the vector that
+            `view.messages.append(...)` returns.
+
+    >>> Hooks(before_tool_call=lambda view: Block("no")).named("no_tools").name
+    'no_tools'
+    """
+
+    name: str = ""
+    memo: Json = field(default=None, converter=_memo, kw_only=True)
+    fail_closed: bool = field(default=False, kw_only=True)
+    tools: tuple[str, ...] | None = field(default=None, kw_only=True)
+    transform_context: Callable[[ContextView], Contexts] | None = field(
+        default=None, kw_only=True
+    )
+    after_model_call: Callable[[ReplyView], Replies] | None = field(
+        default=None, kw_only=True
+    )
+    on_model_error: Callable[[ErrorView], RetryUpdate | Need | None] | None = field(
+        default=None, kw_only=True
+    )
+    prepare_tool_call: Callable[[RawCallView], RawCallUpdate | Need | None] | None = (
+        field(default=None, kw_only=True)
+    )
+    before_tool_call: Callable[[ToolCallView], Verdicts] | None = field(
+        default=None, kw_only=True
+    )
+    after_tool_call: Callable[[ToolResultView], Results] | None = field(
+        default=None, kw_only=True
+    )
+    after_tool_result: Callable[[ToolResultView], Results] | None = field(
+        default=None, kw_only=True
+    )
+    prepare_next_turn: Callable[[TurnView], TurnUpdate | Need | None] | None = field(
+        default=None, kw_only=True
+    )
+    should_stop_after_turn: Callable[[TurnView], Stops] | None = field(
+        default=None, kw_only=True
+    )
+
+    def __attrs_post_init__(self) -> None:
+        functions = self.functions
+        if not self.name:
+            first = next(iter(functions.values()), None)
+            object.__setattr__(self, "name", _name(first) if first else "nothing")
+        if "." in self.name:
+            message = (
+                f"the hook name {self.name!r} has a dot; effect ids are cut at dots"
+            )
+            raise ValueError(message)
+        for point, function in functions.items():
+            _refuse_impure(self.name, point, function)
+
+    @property
+    def functions(self) -> dict[PointName, Function]:
+        """The points it cares about, in the order of a turn."""
+        found = ((point, getattr(self, point)) for point in POINTS)
+        return {point: function for point, function in found if function is not None}
+
+    def named(self, name: str) -> "Hooks":
+        """The same rule under another name, with a memory of its own."""
+        return evolve(self, name=name)
+
+    def for_tools(self, *names: str) -> "Hooks":
+        """The same rule, at the four points of a call only for these tools."""
+        return evolve(self, tools=names)
+
+    def at(self, point: PointName, view: Any) -> Function | None:  # noqa: ANN401
+        """Its function for this point, if it cares about what is seen."""
+        function: Function | None = getattr(self, point)
+        if function is None or self.tools is None or point not in CALL_POINTS:
+            return function
+        return function if view.tool in self.tools else None
+
+    def __repr__(self) -> str:
+        tools = f" for {', '.join(self.tools)}" if self.tools is not None else ""
+        return f"<hook {self.name}: {', '.join(self.functions)}{tools}>"
+
+
+def _name(function: Function) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    found = getattr(function, "__name__", type(function).__name__)
+    return str(found).replace(".", "_")
+
+
+def _refuse_impure(name: str, point: str, function: object) -> None:
+    if not callable(function):
+        message = f"Hook {name!r} at {point} is {function!r}, not a function."
+        raise TypeError(message)
+    while isinstance(function, functools.partial):
+        function = function.func
+    code = function if inspect.isroutine(function) else getattr(function, "__call__")  # noqa: B004, B009
+    kind = next((kind for test, kind in IMPURE if test(code)), None)
+    if kind:
+        raise TypeError(
+            f"Hook {name!r} at {point} is {kind}. Hooks are pure, so that runs can be "
+            'replayed. Return `Need.service("verdict", "policy", {...})`, read '
+            '`view.answers["verdict"]`, and give `Interpreter(..., '
+            'services={"policy": policy})`.'
+        )
+    dropped = _dropped(getattr(code, "__code__", None))
+    if dropped:
+        raise TypeError(f"Hook {name!r} {dropped}")
+
+
+IMPURE: Final = (
+    (inspect.iscoroutinefunction, "a coroutine function"),
+    (inspect.isasyncgenfunction, "an async generator function"),
+    (inspect.isgeneratorfunction, "a generator function"),
+)
+
+
+def _dropped(code: Any) -> str:  # noqa: ANN401  # a code object, if it is Python's
+    """A vector is not changed by append; say so to whoever drops what it returns."""
+    if code is None:
+        return ""
+    ops = [op for op in dis.get_instructions(code) if op.opname not in NOISE]
+    for n, op in enumerate(ops[:-1]):
+        if op.argval not in VECTORS or ops[n + 1].argval not in GROW:
+            continue
+        line = next((o.starts_line for o in reversed(ops[: n + 1]) if o.starts_line), 0)
+        if _is_dropped(ops[n + 2 :]):
+            where = f"{_base(code.co_filename)}:{_line(code, op, line)}"
+            return (
+                f"called view.{op.argval}.{ops[n + 1].argval}(...) and dropped the result "
+                f"({where}). A PVector is not changed by {ops[n + 1].argval}, it returns a "
+                f"new one: `return view.{op.argval}.{ops[n + 1].argval}(...)`."
+            )
+    return ""
+
+
+VECTORS: Final = ("messages", "transcript", "new_messages")
+GROW: Final = ("append", "extend")
+NOISE: Final = ("CACHE", "PRECALL", "PUSH_NULL", "EXTENDED_ARG")
+
+
+def _is_dropped(ops: list[dis.Instruction]) -> bool:
+    """Whether the statement that begins here ends in a value nobody takes."""
+    for n, op in enumerate(ops):
+        if op.opname == "POP_TOP":
+            return n > 0 and ops[n - 1].opname.startswith("CALL")
+        if op.opname.startswith(("STORE", "RETURN", "POP_JUMP", "YIELD", "JUMP")):
+            return False
+    return False
+
+
+def _line(code: Any, op: dis.Instruction, line: Any) -> int:  # noqa: ANN401
+    positions = getattr(op, "positions", None)
+    found = positions.lineno if positions else line
+    return int(found or code.co_firstlineno)
+
+
+def _base(path: str) -> str:
+    return path.replace("\\", "/").rsplit("/", 1)[-1]

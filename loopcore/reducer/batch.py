@@ -1,0 +1,408 @@
+"""The calls of one reply: gated in order, run together, stored in order."""
+
+import difflib
+from typing import Final
+
+from returns.result import Failure, Success
+
+from loopcore.arguments import arguments_for
+from loopcore.config import LoopConfig
+from loopcore.effects import RequestApproval, RunTool
+from loopcore.frozen import UNSET, evolve
+from loopcore.hooks.fold import Folded
+from loopcore.hooks.merge import Allow, Ask, Block
+from loopcore.hooks.points import RawCallView, ToolCallView, ToolResultView
+from loopcore.inputs import Approve, Decision, Edit, Reject, Respond
+from loopcore.messages import (
+    AssistantMessage,
+    Outcome,
+    Text,
+    ToolCall,
+    ToolResultMessage,
+)
+from loopcore.reducer.ask import ask, fault_stop
+from loopcore.reducer.nested import begin
+from loopcore.reducer.out import Out, move, put, request, the_turn
+from loopcore.reducer.winding import (
+    CANCELLED,
+    TRUNCATED,
+    WITHHELD,
+    Stage,
+    answered,
+    wind_up,
+)
+from loopcore.state import (
+    Asked,
+    Done,
+    Ready,
+    Running,
+    Settled,
+    Slot,
+    State,
+    Waiting,
+)
+from loopcore.tools import ToolOutput, ToolSpec
+
+
+def open_batch(config: LoopConfig, state: State, reply: AssistantMessage) -> Stage:
+    """Begin a batch: all its calls together, or one by one."""
+    one_by_one = not config.parallel or _sequential(state, reply)
+    state = waiting(state)
+    turn = the_turn(state)
+    last = 1 if one_by_one else len(turn.slots)
+    turn = evolve(turn, sequential=one_by_one, first=0, last=last, at=0)
+    return evolve(state, turn=turn), "prepare_tool_call"
+
+
+def _sequential(state: State, reply: AssistantMessage) -> bool:
+    """Whether a tool of the batch wants it one by one; unknown tools have no say."""
+    specs = (_find(the_turn(state).tools, call.name) for call in reply.calls)
+    return any(spec is not None and spec.execution == "sequential" for spec in specs)
+
+
+def waiting(state: State) -> State:
+    """The reply's calls as slots that nothing was done for."""
+    turn = the_turn(state)
+    calls = turn.reply.calls if turn.reply else ()
+    return evolve(state, turn=evolve(turn, slots=tuple(map(Waiting, calls))))
+
+
+def cut_off(state: State, reply: AssistantMessage) -> Stage:
+    """A reply that was cut, or is a refusal, does not run its calls."""
+    output = ToolOutput(TRUNCATED, outcome="truncated")
+    slots = tuple(Settled(call, None, call.arguments, output) for call in reply.calls)
+    turn = evolve(the_turn(state), slots=slots, first=0, last=len(slots), at=0)
+    return evolve(state, turn=turn), "after_tool_call"
+
+
+def _find(tools: tuple[ToolSpec, ...], name: str) -> ToolSpec | None:
+    """The first tool of this name wins."""
+    return next((tool for tool in tools if tool.name == name), None)
+
+
+def prepare_tool_call(config: LoopConfig, state: State, out: Out) -> Stage:
+    """Mend a raw call, find its tool, validate its arguments."""
+    turn = the_turn(state)
+    if turn.at == turn.last:
+        return state, "start_tools"
+    slot = turn.slots[turn.at]
+    if not isinstance(slot, Waiting):
+        return move(state, turn.at + 1), "prepare_tool_call"
+    call = slot.call
+    view = RawCallView(
+        state=state,
+        call=call,
+        spec=_find(turn.tools, call.name),
+        name=call.name,
+        arguments=call.arguments,
+    )
+    state, folded = ask(config, state, out, "prepare_tool_call", str(turn.at), view)
+    if folded is None:
+        return state, None
+    return _prepared(state, turn.at, call, folded)
+
+
+def _prepared(state: State, at: int, call: ToolCall, folded: Folded) -> Stage:
+    checked = _check(the_turn(state).tools, call, folded)
+    state = put(state, at, checked)
+    if isinstance(checked, Ready):
+        return state, "before_tool_call"
+    return move(state, at + 1), "prepare_tool_call"
+
+
+def _check(tools: tuple[ToolSpec, ...], call: ToolCall, folded: Folded) -> Slot:
+    """The call if it can be run, or the result that says why not."""
+    view: RawCallView = folded.view
+    if folded.fault:
+        return refused(call, folded.fault.sentence, "invalid_arguments")
+    spec = _find(tools, view.name)
+    if spec is None:
+        return refused(call, _unknown(tools, view.name), "unknown_tool")
+    if call.malformed and folded.update.arguments is UNSET:  # type: ignore[attr-defined]
+        text = f"The arguments of {spec.name} are not a JSON object: {call.malformed}."
+        return refused(call, f"{text} They were: {call.raw}", "invalid_arguments", spec)
+    match arguments_for(spec, view.arguments):
+        case Success(arguments):
+            return Ready(call, spec, arguments)
+        case Failure(problem):
+            return refused(call, problem, "invalid_arguments", spec)
+
+
+def refused(
+    call: ToolCall, text: str, outcome: Outcome, spec: ToolSpec | None = None
+) -> Settled:
+    """A result that no tool gave; only after_tool_result sees it."""
+    return Settled(call, spec, call.arguments, ToolOutput(text, outcome=outcome))
+
+
+MOST_NAMES: Final = 50
+
+
+def _unknown(tools: tuple[ToolSpec, ...], name: str) -> str:
+    names = [tool.name for tool in tools]
+    if not names:
+        return f"There is no tool {name!r}; no tools are available now."
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    rest = [other for other in names if other not in near][:MOST_NAMES]
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    listed = f" Available: {', '.join((*near, *rest))}."
+    return f"There is no tool {name!r}.{hint}{listed}"
+
+
+def before_tool_call(config: LoopConfig, state: State, out: Out) -> Stage:
+    """The gate of a valid call: may it run, with what, and must a person be asked?"""
+    turn = the_turn(state)
+    slot = turn.slots[turn.at]
+    assert isinstance(slot, Ready)  # noqa: S101  # this stage is entered with one only
+    assert turn.reply is not None  # noqa: S101  # a call stands in a reply
+    view = ToolCallView(
+        state=state,
+        call=slot.call,
+        spec=slot.spec,
+        arguments=slot.arguments,
+        message=turn.reply,
+        approved=slot.approved,
+        terminate=slot.terminate,
+    )
+    n = f"{turn.at}.edited" if slot.approved else str(turn.at)
+    state, folded = ask(config, state, out, "before_tool_call", n, view)
+    if folded is None:
+        return state, None
+    if folded.fault:
+        return wind_up(config, state, out, fault_stop(folded.fault))
+    state = put(state, turn.at, _gated(slot, folded))
+    return move(state, turn.at + 1), "prepare_tool_call"
+
+
+def _gated(slot: Ready, folded: Folded) -> Slot:
+    view: ToolCallView = folded.view
+    if view.problem:
+        hook = folded.writers.get("arguments", "")
+        text = f"Hook {hook!r} gave arguments that do not fit. {view.problem}"
+        return refused(slot.call, text, "invalid_arguments", slot.spec)
+    if isinstance(view.decision, Block):
+        return _blocked(slot, view, view.decision)
+    return evolve(
+        slot,
+        arguments=view.arguments,
+        gated=True,
+        question=None if slot.approved else _question(slot.spec, view),
+        terminate=view.terminate,
+    )
+
+
+def _blocked(slot: Ready, view: ToolCallView, block: Block) -> Settled:
+    reason = block.reason or f"This call of {slot.spec.name} was blocked."
+    output = ToolOutput(reason, outcome="blocked", terminate=bool(view.terminate))
+    return Settled(slot.call, slot.spec, view.arguments, output)
+
+
+def _question(spec: ToolSpec, view: ToolCallView) -> str | None:
+    """What a person is asked; the tool's own default decides when no hook does."""
+    match view.decision:
+        case Ask(question):
+            return question
+        case Allow():
+            return None
+        case _:
+            return "" if spec.needs_approval else None
+
+
+def start_tools(config: LoopConfig, state: State, out: Out) -> Stage:
+    """Start what the gates let through, together; ask people about the rest."""
+    turn = the_turn(state)
+    group = range(turn.first, turn.last)
+    ready = [
+        (n, s) for n, s in ((n, turn.slots[n]) for n in group) if isinstance(s, Ready)
+    ]
+    inner = [(n, s) for n, s in ready if _is_nested(config, s)]
+    outer = [(n, s) for n, s in ready if not _is_nested(config, s)]
+    slots = list(turn.slots)
+    for n, slot in outer:
+        slots[n] = _started(slot)
+    state = evolve(state, turn=evolve(turn, slots=tuple(slots)))
+    state = request(state, out, *(_wanted(state, n, slot) for n, slot in outer))
+    for n, slot in inner:
+        state = begin(config, state, out, n, slot)
+    return state, "run_tools"
+
+
+def _is_nested(config: LoopConfig, slot: Ready) -> bool:
+    return slot.question is None and config.nested(slot.spec.name) is not None
+
+
+def _started(slot: Ready) -> Running | Asked:
+    if slot.question is None:
+        return Running(slot.call, slot.spec, slot.arguments, slot.terminate)
+    return Asked(slot.call, slot.spec, slot.arguments, slot.terminate)
+
+
+def _wanted(state: State, n: int, slot: Ready) -> RunTool | RequestApproval:
+    if slot.question is None:
+        return RunTool(f"{state.place}.run.{n}", slot.call, slot.spec, slot.arguments)
+    return RequestApproval(
+        f"{state.place}.ask.{n}", slot.call, slot.spec, slot.arguments, slot.question
+    )
+
+
+def run_tools(config: LoopConfig, state: State, out: Out) -> Stage:  # noqa: ARG001
+    """Rest until the group is settled; edited calls pass their gate again first."""
+    turn = the_turn(state)
+    group = turn.slots[turn.first : turn.last]
+    if any(isinstance(slot, Asked) and slot.edited is None for slot in group):
+        return state, None
+    edited = next((n for n, s in enumerate(group) if isinstance(s, Asked)), None)
+    if edited is not None:
+        return _again(state, turn.first + edited), "before_tool_call"
+    if any(isinstance(slot, Running) for slot in group):
+        return state, None
+    return move(state, turn.first), "after_tool_call"
+
+
+def _again(state: State, n: int) -> State:
+    slot = the_turn(state).slots[n]
+    assert isinstance(slot, Asked)  # noqa: S101  # run_tools looked
+    assert slot.edited is not None  # noqa: S101
+    ready = Ready(
+        slot.call, slot.spec, slot.edited, approved=True, terminate=slot.terminate
+    )
+    return move(put(state, n, ready), n)
+
+
+def ran(state: State, n: int, output: ToolOutput, seconds: float | None) -> State:
+    """A tool gave its output: it is in the state before any hook sees it."""
+    slot = the_turn(state).slots[n]
+    assert isinstance(slot, Running)  # noqa: S101  # the door let it in
+    if slot.terminate is not None:
+        output = evolve(output, terminate=slot.terminate)
+    settled = Settled(slot.call, slot.spec, slot.arguments, output, True, seconds)  # noqa: FBT003
+    return put(state, n, settled)
+
+
+def decided(
+    config: LoopConfig, state: State, out: Out, n: int, decision: Decision
+) -> State:
+    """A person decided about a call."""
+    slot = the_turn(state).slots[n]
+    assert isinstance(slot, Asked)  # noqa: S101  # the door let it in
+    match decision:
+        case Edit(arguments):
+            return put(state, n, evolve(slot, edited=arguments))
+        case Reject(reason):
+            text = reason or f"A person rejected this call of {slot.spec.name}."
+            return put(state, n, _rejected(slot, text))
+        case Respond(output):
+            given = evolve(output, terminate=output.terminate or bool(slot.terminate))
+            settled = Settled(slot.call, slot.spec, slot.arguments, given, ran=True)
+            return put(state, n, settled)
+        case Approve():
+            return _approved(config, state, out, n, slot)
+
+
+def _rejected(slot: Asked, text: str) -> Settled:
+    output = ToolOutput(text, outcome="rejected", terminate=bool(slot.terminate))
+    return Settled(slot.call, slot.spec, slot.arguments, output)
+
+
+def _approved(config: LoopConfig, state: State, out: Out, n: int, slot: Asked) -> State:
+    ready = Ready(slot.call, slot.spec, slot.arguments, terminate=slot.terminate)
+    if _is_nested(config, ready):
+        return begin(config, state, out, n, ready)
+    return request(put(state, n, _started(ready)), out, _wanted(state, n, ready))
+
+
+def after_tool_call(config: LoopConfig, state: State, out: Out) -> Stage:
+    """The tool ran: hooks react to its output."""
+    turn = the_turn(state)
+    if turn.at == turn.last:
+        return _next_group(state)
+    slot = turn.slots[turn.at]
+    if not isinstance(slot, Settled):
+        return move(state, turn.at + 1), "after_tool_call"
+    if not slot.ran:
+        return state, "after_tool_result"
+    state, folded = ask(
+        config, state, out, "after_tool_call", str(turn.at), _view(state, slot)
+    )
+    if folded is None:
+        return state, None
+    state = _faulted(state, folded)
+    shaped = evolve(slot, output=_shaped(slot, folded), ran=False)
+    return put(state, turn.at, shaped), "after_tool_result"
+
+
+def after_tool_result(config: LoopConfig, state: State, out: Out) -> Stage:
+    """Anything that is about to be stored: hooks shape it."""
+    turn = the_turn(state)
+    slot = turn.slots[turn.at]
+    assert isinstance(slot, Settled)  # noqa: S101  # after_tool_call looked
+    state, folded = ask(
+        config, state, out, "after_tool_result", str(turn.at), _view(state, slot)
+    )
+    if folded is None:
+        return state, None
+    state = _faulted(state, folded)
+    done = _done(slot.call, _shaped(slot, folded))
+    return move(put(state, turn.at, done), turn.at + 1), "after_tool_call"
+
+
+def _view(state: State, slot: Settled) -> ToolResultView:
+    return ToolResultView(
+        state=state,
+        call=slot.call,
+        spec=slot.spec,
+        arguments=slot.arguments,
+        parts=slot.output.parts,
+        details=slot.output.details,
+        outcome=slot.output.outcome,
+        terminate=slot.output.terminate,
+        seconds=slot.seconds,
+    )
+
+
+def _faulted(state: State, folded: Folded) -> State:
+    """A hook failed: the run will end, but the other calls still have their hooks."""
+    if folded.fault is None or state.ending:
+        return state
+    return evolve(state, ending=fault_stop(folded.fault))
+
+
+def _shaped(slot: Settled, folded: Folded) -> ToolOutput:
+    """The output as far as updated; withheld if a guard had no say."""
+    view: ToolResultView = folded.view
+    if folded.fault and folded.guarded:
+        text = WITHHELD.format(folded.fault.hook)
+        return ToolOutput((Text(text),), outcome="error", terminate=view.terminate)
+    return evolve(
+        slot.output,
+        parts=view.parts,
+        details=view.details,
+        outcome=view.outcome,
+        terminate=view.terminate,
+    )
+
+
+def _done(call: ToolCall, output: ToolOutput) -> Done:
+    message = ToolResultMessage(
+        call.id, call.name, output.parts, output.outcome, output.details
+    )
+    return Done(message, output.terminate)
+
+
+def _next_group(state: State) -> Stage:
+    """The next call of a sequential batch, or the end of the turn."""
+    turn = the_turn(state)
+    if state.ending:
+        slots = tuple(map(_ended, turn.slots))
+        return evolve(state, turn=evolve(turn, slots=slots)), "end_turn"
+    if turn.last == len(turn.slots):
+        return state, "end_turn"
+    turn = evolve(turn, first=turn.last, last=turn.last + 1, at=turn.last)
+    return evolve(state, turn=turn), "prepare_tool_call"
+
+
+def _ended(slot: Slot) -> Slot:
+    """What a failed hook left undone is answered here."""
+    if isinstance(slot, Waiting):
+        return answered(slot.call, CANCELLED, "cancelled")
+    return slot

@@ -1,0 +1,136 @@
+"""A run inside a run: the slot of a call holds the child's state, and folds it."""
+
+from collections.abc import Iterator
+
+from loopcore.config import LoopConfig
+from loopcore.effects import Sleep
+from loopcore.frozen import evolve
+from loopcore.inputs import Abort, Input, Prompt
+from loopcore.messages import AssistantMessage, Outcome
+from loopcore.reducer.out import Out, cancel, put, request, spend, the_turn
+from loopcore.state import Ready, Running, Settled, State, seed_of
+from loopcore.tools import ToolOutput
+
+GONE = "The configuration of this nested run is gone, so it could not go on."
+
+
+def begin(config: LoopConfig, state: State, out: Out, place: int, slot: Ready) -> State:
+    """Start the nested run of a call, and the timer that aborts it."""
+    inner = config.nested(slot.spec.name)
+    assert inner is not None  # noqa: S101  # asked for nested tools only
+    run_id = f"{state.place}.run.{place}"
+    child = State.start(inner, run_id=run_id, seed=seed_of(f"{state.seed}:{run_id}"))
+    running = Running(
+        slot.call,
+        slot.spec,
+        slot.arguments,
+        slot.terminate,
+        evolve(child, now=state.now),
+    )
+    state = put(state, place, running)
+    state = feed(
+        config, state, out, place, Prompt(str(slot.arguments.get("prompt", "")))
+    )
+    started = isinstance(the_turn(state).slots[place], Running)
+    return _timer(state, out, run_id, slot.spec.timeout) if started else state
+
+
+def _timer(state: State, out: Out, effect_id: str, seconds: float | None) -> State:
+    if seconds is None:
+        return state
+    until = None if state.now is None else state.now + seconds
+    return request(state, out, Sleep(effect_id, seconds, until))
+
+
+def feed(config: LoopConfig, state: State, out: Out, place: int, given: Input) -> State:
+    """Give the nested run of a slot an input; its end settles the slot."""
+    slot = the_turn(state).slots[place]
+    assert isinstance(slot, Running)  # noqa: S101  # only these have a nested run
+    assert slot.child is not None  # noqa: S101
+    child = fold_child(config, slot, evolve(slot.child, now=state.now), out, given)
+    state = put(state, place, evolve(slot, child=child))
+    return _settle(state, out, place, slot, child) if child.stop else state
+
+
+def fold_child(
+    config: LoopConfig, slot: Running, child: State, out: Out, given: Input
+) -> State:
+    """The nested run after this input."""
+    from loopcore.reducer.step import step  # noqa: PLC0415  # a fold inside a fold
+
+    inner = config.nested(slot.spec.name)
+    if inner is None:
+        return _forsake(child, out)
+    child, effects = step(inner, evolve(child, inbox=given))
+    out.add(effects)
+    return child
+
+
+def _forsake(child: State, out: Out) -> State:
+    """Nobody can fold it any more: what it wants is cancelled."""
+    from loopcore.reducer.winding import forsake  # noqa: PLC0415  # a fold inside a fold
+
+    return forsake(child, out, GONE)
+
+
+def _settle(state: State, out: Out, place: int, slot: Running, child: State) -> State:
+    state = cancel(
+        state, out, (i for i in (child.run_id,) if i in state.pending), "end"
+    )
+    output = _output(child, slot.terminate)
+    settled = Settled(slot.call, slot.spec, slot.arguments, output, ran=True)
+    return put(spend(state, child.usage), place, settled)
+
+
+def _output(child: State, terminate: bool | None) -> ToolOutput:  # noqa: FBT001
+    """What a nested run amounts to: its last reply, or why it did not come to one."""
+    done = child.stop is not None and child.stop.reason == "done"
+    text = last_text(child) if done else str(child.stop)
+    outcome: Outcome = "ok" if done else "error"
+    return ToolOutput(text, outcome=outcome, terminate=bool(terminate))
+
+
+def last_text(state: State) -> str:
+    """The text of the run's last reply."""
+    said = (m for m in reversed(state.new) if isinstance(m, AssistantMessage))
+    reply = next(said, None)
+    return reply.text if reply else ""
+
+
+def time_out(config: LoopConfig, state: State, out: Out, place: int) -> State:
+    """The nested run passed its tool's timeout."""
+    slot = the_turn(state).slots[place]
+    assert isinstance(slot, Running)  # noqa: S101  # only these have a timer
+    seconds = slot.spec.timeout
+    state = feed(config, state, out, place, Abort(f"no end within {seconds} s"))
+    output = ToolOutput(
+        f"{slot.spec.name} did not end within {seconds} s and was stopped.",
+        outcome="timeout",
+        terminate=bool(slot.terminate),
+    )
+    ended = Settled(slot.call, slot.spec, slot.arguments, output, ran=True)
+    return put(state, place, ended)
+
+
+def place_of(state: State, effect_id: str) -> int | None:
+    """The slot whose nested run an effect belongs to."""
+    for place, child in _children(state):
+        if effect_id.startswith(f"{child.run_id}."):
+            return place
+    return None
+
+
+def _children(state: State) -> Iterator[tuple[int, State]]:
+    slots = state.turn.slots if state.turn else ()
+    for place, slot in enumerate(slots):
+        if isinstance(slot, Running) and slot.child:
+            yield place, slot.child
+
+
+def abort_children(config: LoopConfig, state: State, out: Out, given: Abort) -> State:
+    """The outer run ends: so do its nested runs, and their tokens count."""
+    for place, _ in tuple(_children(state)):
+        slot = the_turn(state).slots[place]
+        state = feed(config, state, out, place, given)
+        state = put(state, place, evolve(slot, child=None))
+    return state

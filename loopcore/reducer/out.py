@@ -1,0 +1,140 @@
+"""What a step wants done, and the four ways in which effects come and go."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from attrs import define, field, frozen
+
+from loopcore.effects import Effect
+from loopcore.events import Ended, Event, MessageAdded, Started
+from loopcore.frozen import FrozenDict, constructor, evolve
+from loopcore.inputs import Answer
+from loopcore.messages import Message, Usage
+from loopcore.state import Closed, Slot, State, Turn
+
+
+@constructor
+@frozen
+class Effects:
+    """What a step wants done: perform these, cancel those ids, tell these events."""
+
+    perform: tuple[Effect, ...] = ()
+    cancel: tuple[str, ...] = ()
+    tell: tuple[Event, ...] = ()
+
+    def __add__(self, other: "Effects") -> "Effects":
+        return Effects(
+            self.perform + other.perform,
+            self.cancel + other.cancel,
+            self.tell + other.tell,
+        )
+
+
+NOTHING = Effects()
+
+
+@define
+class Out:
+    """This step's effects so far: appended to, never read."""
+
+    perform: list[Effect] = field(factory=list)
+    cancel: list[str] = field(factory=list)
+    tell: list[Event] = field(factory=list)
+
+    def effects(self) -> Effects:
+        """All of it."""
+        return Effects(tuple(self.perform), tuple(self.cancel), tuple(self.tell))
+
+    def add(self, effects: Effects) -> None:
+        """A nested run's effects."""
+        self.perform += effects.perform
+        self.cancel += effects.cancel
+        self.tell += effects.tell
+
+
+def where(state: State) -> dict[str, Any]:
+    """What every event carries."""
+    return {"run_id": state.run_id, "turn": state.turns, "at": state.now}
+
+
+def request(state: State, out: Out, *effects: Effect) -> State:
+    """Want these performed."""
+    if not effects:
+        return state
+    out.perform += effects
+    out.tell += (Started(effect, **where(state)) for effect in effects)
+    wanted = ((effect.id, effect) for effect in effects)
+    return evolve(state, pending=FrozenDict({**state.pending, **dict(wanted)}))
+
+
+def close(state: State, out: Out, answer: Answer) -> tuple[State, Effect]:
+    """The effect got its answer."""
+    effect = state.pending[answer.effect_id]
+    ended = Ended(effect, answer.value, answer.seconds, **where(state))
+    out.tell.append(ended)
+    closed = Closed("answered", state.inputs)
+    state = evolve(
+        state,
+        pending=state.pending.without(effect.id),
+        closed=state.closed.with_(effect.id, closed),
+    )
+    return state, effect
+
+
+def cancel(state: State, out: Out, ids: Iterable[str], by: str) -> State:
+    """These are no longer wanted."""
+    gone = [state.pending[effect_id] for effect_id in ids]
+    if not gone:
+        return state
+    out.cancel += (effect.id for effect in gone)
+    out.tell += (Ended(effect, cancelled=True, **where(state)) for effect in gone)
+    closed = Closed("cancelled", state.inputs, by)
+    ended = dict.fromkeys((effect.id for effect in gone), closed)
+    left = {k: v for k, v in state.pending.items() if k not in ended}
+    return evolve(
+        state,
+        pending=FrozenDict(left),
+        closed=FrozenDict({**state.closed, **ended}),
+    )
+
+
+def store(state: State, out: Out, *messages: Message) -> State:
+    """Add these to the transcript."""
+    if not messages:
+        return state
+    out.tell += (MessageAdded(message=m, **where(state)) for m in messages)
+    if len(messages) == 1:
+        return evolve(
+            state,
+            transcript=state.transcript.append(messages[0]),
+            new=state.new.append(messages[0]),
+        )
+    return evolve(
+        state,
+        transcript=state.transcript.extend(messages),
+        new=state.new.extend(messages),
+    )
+
+
+def spend(state: State, usage: Usage) -> State:
+    """Count these tokens, for the run and for its open turn."""
+    turn = state.turn and evolve(state.turn, usage=state.turn.usage + usage)
+    return evolve(state, usage=state.usage + usage, turn=turn)
+
+
+def the_turn(state: State) -> Turn:
+    """The open turn, which every stage of a turn has."""
+    assert state.turn is not None  # noqa: S101  # the table enters no such stage without one
+    return state.turn
+
+
+def put(state: State, place: int, slot: Slot) -> State:
+    """The state with this slot at a place of its batch."""
+    turn = the_turn(state)
+    slots = (*turn.slots[:place], slot, *turn.slots[place + 1 :])
+    return evolve(state, turn=evolve(turn, slots=slots))
+
+
+def move(state: State, at: int) -> State:
+    """The state with its batch's stages at this slot."""
+    return evolve(state, turn=evolve(the_turn(state), at=at))

@@ -1,0 +1,93 @@
+"""What a state amounts to."""
+
+from attrs import frozen
+from pyrsistent import PVector
+
+from loopcore.config import LoopConfig
+from loopcore.effects import Effect, RequestApproval
+from loopcore.events import Stop
+from loopcore.messages import Message, Usage
+from loopcore.reducer.nested import last_text
+from loopcore.state import State, describe, spoken
+
+
+class NotDone(Exception):
+    """From unwrap(): the run has no output. Carries `stop` and `state`."""
+
+    def __init__(self, stop: Stop | None, state: State) -> None:
+        super().__init__(stop, state)
+        self.stop, self.state = stop, state
+
+    def __str__(self) -> str:
+        said = f"Run {self.state.run_id!r} has no output: "
+        if self.stop:
+            return f"{said}{self.stop}. {GO_ON}"
+        asked = ", ".join(map(spoken, self.state.approvals))
+        if asked:
+            return f"{said}it is paused, waiting for approval of {asked}. {DECIDE}"
+        return f"{said}it is {describe(self.state)}. {PERFORM}"
+
+
+GO_ON = (
+    "The work is in `why.state`; go on with "
+    "`run(config, interpreter, Continue(), state=why.state)`."
+)
+DECIDE = "Save `why.state`, or answer `why.state.approvals[0].approve()` and run again."
+PERFORM = "Answer what `why.state.waiting` asks for."
+
+
+@frozen(repr=False)
+class RunResult:
+    """What a run came to so far.
+
+    Args:
+        state: the resume token.
+        output: the last reply's text when the run is done, else None.
+    """
+
+    state: State
+    output: str | None
+
+    @classmethod
+    def of(cls, config: LoopConfig, state: State) -> "RunResult":  # noqa: ARG003
+        """What this state amounts to under this configuration."""
+        done = state.stop is not None and state.stop.reason == "done"
+        return cls(state, last_text(state) if done else None)
+
+    @property
+    def stop(self) -> Stop | None:
+        """Why it ended; None if it did not."""
+        return self.state.stop
+
+    @property
+    def waiting(self) -> tuple[Effect, ...]:
+        """What it waits for."""
+        return self.state.waiting
+
+    @property
+    def approvals(self) -> tuple[RequestApproval, ...]:
+        """What a person is asked."""
+        return self.state.approvals
+
+    @property
+    def messages(self) -> PVector[Message]:
+        """The run's own messages."""
+        return self.state.new
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of this run, nested runs included."""
+        return self.state.usage
+
+    def unwrap(self) -> str:
+        """The output.
+
+        Raises:
+            NotDone: if there is none; the state is in it.
+        """
+        if self.output is None:
+            raise NotDone(self.stop, self.state)
+        return self.output
+
+    def __repr__(self) -> str:
+        return repr(self.state)

@@ -1,0 +1,235 @@
+"""The machine: a table of small stages, in the order of the documents."""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from returns.result import Failure, Success
+
+from loopcore.config import LoopConfig
+from loopcore.effects import CallModel, Consult, RequestApproval, RunTool, Sleep
+from loopcore.events import RunStart
+from loopcore.frozen import EMPTY, evolve, vector
+from loopcore.hooks.merge import later
+from loopcore.inputs import (
+    Abort,
+    Answer,
+    Continue,
+    FollowUp,
+    Prompt,
+    Steer,
+    Withdraw,
+)
+from loopcore.messages import NO_USAGE, AssistantMessage, ModelError
+from loopcore.reducer import turn as turns
+from loopcore.reducer.batch import (
+    after_tool_call,
+    after_tool_result,
+    before_tool_call,
+    decided,
+    prepare_tool_call,
+    ran,
+    run_tools,
+    start_tools,
+)
+from loopcore.reducer.ask import parked
+from loopcore.reducer.door import Given, answerable, deliver
+from loopcore.reducer.nested import feed, place_of, time_out
+from loopcore.reducer.out import NOTHING, Effects, Out, close, spend, store, where
+from loopcore.reducer.queues import drain, enqueue, withdraw
+from loopcore.reducer.winding import Stage, abort
+from loopcore.settings import Settings
+from loopcore.state import Rejected, State
+
+Moved: TypeAlias = Success[tuple[State, Effects]] | Failure[Rejected]
+
+
+def step(config: LoopConfig, state: State) -> tuple[State, Effects]:
+    """Take the delivered input and go on to the next rest. Pure and total.
+
+    An empty inbox gives the state itself and no effects.
+
+    Raises:
+        TypeError: for what is no State, such as the result of deliver() itself.
+    """
+    if not isinstance(state, State):
+        raise TypeError(_not_a_state(state))
+    if state.inbox is None:
+        return state, NOTHING
+    out = Out()
+    given = state.inbox
+    state = evolve(state, inbox=None, inputs=state.inputs + 1)
+    state, stage = TAKE[type(given)](config, state, out, given)
+    while stage is not None:
+        state, stage = STAGES[stage](config, state, out)
+    return state, out.effects()
+
+
+def _not_a_state(given: object) -> str:
+    return (
+        f"step() needs a State but got `{given}`. deliver() returns a result: write "
+        "`deliver(...).unwrap()` to insist, or `deliver(...).value_or(state)` to ignore "
+        "what was refused."
+    )
+
+
+def advance(
+    config: LoopConfig, state: State, *given: Given, at: float | None = None
+) -> Moved:
+    """Deliver and step each of these in turn: all, or none. Effects are added up.
+
+    Over several inputs one effect may be both asked and cancelled; `state.waiting` is
+    what counts.
+    """
+    done = NOTHING
+    for one in given:
+        placed = deliver(state, one, at=at)
+        if isinstance(placed, Failure):
+            return placed
+        state, effects = step(config, placed.unwrap())
+        done += effects
+    return Success((state, done))
+
+
+def _prompt(config: LoopConfig, state: State, out: Out, given: Prompt) -> Stage:
+    state = _begin(state, _changed(config.settings, given))
+    out.tell.append(RunStart(messages=given.say, **where(state)))
+    state = store(state, out, *given.say)
+    state, _ = drain(state, out, "steering", config.steering)
+    return state, "transform_context"
+
+
+def _continue(config: LoopConfig, state: State, out: Out, given: Continue) -> Stage:
+    was_answerable = answerable(state)
+    state = _begin(state, _changed(state.settings, given))
+    out.tell.append(RunStart(messages=(), **where(state)))
+    state, steered = drain(state, out, "steering", config.steering)
+    if not steered and not was_answerable:
+        state, _ = drain(state, out, "follow_ups", config.follow_ups)
+    return state, "transform_context"
+
+
+def _begin(state: State, settings: Settings) -> State:
+    """A run begins, with its first turn."""
+    fresh = evolve(
+        state,
+        run=state.run + 1,
+        turns=0,
+        settings=settings,
+        stage="rest",
+        new=vector(),
+        requests=0,
+        repairs=0,
+        usage=NO_USAGE,
+        closed=EMPTY,
+        known=(),
+        ending=None,
+        stop=None,
+    )
+    return turns.open_turn(fresh)
+
+
+def _changed(settings: Settings, given: Prompt | Continue) -> Settings:
+    return evolve(
+        settings,
+        model=later(settings.model, given.model),
+        system=later(settings.system, given.system),
+        tools=later(settings.tools, given.tools),
+        thinking=later(settings.thinking, given.thinking),
+    )
+
+
+def _queue(
+    config: LoopConfig,
+    state: State,
+    out: Out,
+    given: Steer | FollowUp,  # noqa: ARG001
+) -> Stage:
+    return enqueue(state, given), None
+
+
+def _withdraw(config: LoopConfig, state: State, out: Out, given: Withdraw) -> Stage:  # noqa: ARG001
+    return withdraw(state, given), None
+
+
+def _answer(config: LoopConfig, state: State, out: Out, given: Answer) -> Stage:
+    """Route an answer to what asked for it: a hook, a nested run, a call, the turn."""
+    place = place_of(state, given.effect_id)
+    if place is not None:
+        state = feed(config, state, out, place, given)
+        return state, _unless_parked(state)
+    state, effect = close(state, out, given)
+    if any(known.effect_id == effect.id for known in state.known):
+        return _know(state, given), state.stage
+    match effect:
+        case CallModel():
+            return turns.replied(state, effect, given.value)
+        case RunTool():
+            state = ran(state, _number(effect.id), given.value, given.seconds)
+        case RequestApproval():
+            state = decided(config, state, out, _number(effect.id), given.value)
+        case Sleep():
+            return _woke(config, state, out, effect)
+        case Consult():
+            return state, None
+    return state, _unless_parked(state)
+
+
+def _unless_parked(state: State) -> str | None:
+    """An answer while a hook waits for another changes nothing but its slot."""
+    return None if parked(state) else "run_tools"
+
+
+def _number(effect_id: str) -> int:
+    return int(effect_id.rsplit(".", 1)[-1])
+
+
+def _know(state: State, given: Answer) -> State:
+    """A hook's need was answered: its point is entered again."""
+    known = tuple(
+        evolve(k, value=given.value) if k.effect_id == given.effect_id else k
+        for k in state.known
+    )
+    state = evolve(state, known=known)
+    match given.value:
+        case AssistantMessage(usage=usage):
+            return spend(state, usage)
+        case ModelError(partial=AssistantMessage(usage=usage)):
+            return spend(state, usage)
+        case _:
+            return state
+
+
+def _woke(config: LoopConfig, state: State, out: Out, effect: Sleep) -> Stage:
+    """A retry's pause is over, or a nested run's time is."""
+    if ".sleep." in effect.id.removeprefix(state.place):
+        return turns.woke(state)
+    state = time_out(config, state, out, _number(effect.id))
+    return state, _unless_parked(state)
+
+
+TAKE: Final[dict[type, Callable[[LoopConfig, State, Out, Any], Stage]]] = {
+    Prompt: _prompt,
+    Continue: _continue,
+    Steer: _queue,
+    FollowUp: _queue,
+    Withdraw: _withdraw,
+    Abort: abort,
+    Answer: _answer,
+}
+
+STAGES: Final[dict[str, Callable[[LoopConfig, State, Out], Stage]]] = {
+    "transform_context": turns.transform_context,
+    "on_model_error": turns.on_model_error,
+    "after_model_call": turns.after_model_call,
+    "prepare_tool_call": prepare_tool_call,
+    "before_tool_call": before_tool_call,
+    "start_tools": start_tools,
+    "run_tools": run_tools,
+    "after_tool_call": after_tool_call,
+    "after_tool_result": after_tool_result,
+    "end_turn": turns.end_turn,
+    "prepare_next_turn": turns.prepare_next_turn,
+    "should_stop_after_turn": turns.should_stop_after_turn,
+    "next_turn": turns.next_turn,
+    "end": turns.end,
+}

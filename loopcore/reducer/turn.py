@@ -1,0 +1,319 @@
+"""The stages of a turn around its batch: request, reply, end of turn, what comes next."""
+
+from loopcore.config import LoopConfig
+from loopcore.effects import CallModel, Sleep
+from loopcore.events import RunEnd, Stop, TurnEnd
+from loopcore.frozen import EMPTY, evolve
+from loopcore.hooks.fold import Fault, Folded
+from loopcore.hooks.merge import later
+from loopcore.hooks.points import (
+    ContextView,
+    ErrorView,
+    ReplyView,
+    TurnUpdate,
+    TurnView,
+)
+from loopcore.messages import (
+    AssistantMessage,
+    CustomMessage,
+    ModelError,
+    SystemMessage,
+    Text,
+    UserMessage,
+)
+from loopcore.reducer.ask import ask, fault_stop, hook_stop
+from loopcore.reducer.batch import cut_off, open_batch, waiting
+from loopcore.reducer.out import Out, request, spend, store, the_turn, where
+from loopcore.reducer.queues import drain
+from loopcore.reducer.winding import WITHHELD, Stage, truncated, wind_up
+from loopcore.state import Done, Rejected, State, Turn, refuse_unpaired
+
+SAYABLE = SystemMessage, UserMessage, CustomMessage
+
+
+def open_turn(state: State) -> State:
+    """The next turn; how the effects of the last one ended may be forgotten."""
+    number = state.turns + 1
+    return evolve(state, turns=number, turn=Turn(number), closed=EMPTY)
+
+
+def transform_context(config: LoopConfig, state: State, out: Out) -> Stage:
+    """What this one request shows; nothing of it is stored."""
+    turn, settings = the_turn(state), state.settings
+    view = ContextView(
+        state=state,
+        messages=state.transcript,
+        model=turn.model or settings.model,
+        system=settings.system,
+        tools=settings.tools,
+        thinking=later(settings.thinking, turn.thinking),
+        options=settings.options,
+        requests=state.requests,
+        usage=state.usage,
+    )
+    state, folded = ask(
+        config, state, out, "transform_context", str(turn.attempt), view
+    )
+    if folded is None:
+        return state, None
+    if folded.fault:
+        return wind_up(config, state, out, fault_stop(folded.fault))
+    stop = hook_stop(folded, "transform_context")
+    if stop:
+        return wind_up(config, state, out, stop)
+    return _call_model(state, out, folded), None
+
+
+def _call_model(state: State, out: Out, folded: Folded) -> State:
+    turn, shown = the_turn(state), folded.view
+    effect = CallModel(
+        f"{state.place}.model.{turn.attempt}",
+        shown.model,
+        shown.messages,
+        shown.system,
+        shown.tools,
+        thinking=shown.thinking,
+        options=shown.options,
+        by=folded.writers,
+    )
+    turn = evolve(turn, asked=shown.model, tools=shown.tools, reply=None, error=None)
+    state = evolve(state, turn=turn, requests=state.requests + 1)
+    return request(state, out, effect)
+
+
+def replied(
+    state: State, effect: CallModel, value: AssistantMessage | ModelError
+) -> Stage:
+    """The model answered; a failed reply is an error that has a partial reply."""
+    error = value if isinstance(value, ModelError) else _failure(value)
+    if error:
+        state = spend(state, error.partial.usage) if error.partial else state
+        turn = evolve(the_turn(state), error=error)
+        return evolve(state, turn=turn), "on_model_error"
+    reply = value if value.model else evolve(value, model=effect.model)
+    state = spend(state, reply.usage)
+    return evolve(state, turn=evolve(the_turn(state), reply=reply)), "after_model_call"
+
+
+def _failure(reply: AssistantMessage) -> ModelError | None:
+    """Nobody here aborted, so a reply that says so failed like any other."""
+    if not reply.failed:
+        return None
+    error = reply.error or ModelError("the model's reply failed", "bad_response")
+    return evolve(error, partial=evolve(reply, error=None))
+
+
+def on_model_error(config: LoopConfig, state: State, out: Out) -> Stage:
+    """Try again after a while, or store the failed reply and end."""
+    turn = the_turn(state)
+    error = turn.error
+    assert error is not None  # noqa: S101  # this stage is entered with an error only
+    view = ErrorView(state=state, error=error, attempt=turn.attempt, model=turn.asked)
+    state, folded = ask(config, state, out, "on_model_error", str(turn.attempt), view)
+    if folded is None:
+        return state, None
+    if folded.fault:
+        return _give_up(config, state, out, error, fault_stop(folded.fault))
+    if not folded.view.retry:
+        return _give_up(config, state, out, error, Stop("model_error", str(error)))
+    return _sleep(state, out, folded), None
+
+
+def _sleep(state: State, out: Out, folded: Folded) -> State:
+    turn, view = the_turn(state), folded.view
+    seconds = max(0.0, float(view.delay))
+    until = None if state.now is None else state.now + seconds
+    turn = evolve(
+        turn,
+        model=later(turn.model, folded.update.model),
+        thinking=later(turn.thinking, folded.update.thinking),
+    )
+    state = evolve(state, turn=turn)
+    return request(
+        state, out, Sleep(f"{state.place}.sleep.{turn.attempt}", seconds, until)
+    )
+
+
+def woke(state: State) -> Stage:
+    """The pause before a retry is over."""
+    turn = the_turn(state)
+    return evolve(
+        state, turn=evolve(turn, attempt=turn.attempt + 1)
+    ), "transform_context"
+
+
+def _give_up(
+    config: LoopConfig, state: State, out: Out, error: ModelError, stop: Stop
+) -> Stage:
+    partial = error.partial or AssistantMessage(())
+    failed = evolve(
+        partial,
+        model=partial.model or the_turn(state).asked,
+        finish="error",
+        error=evolve(error, partial=None),
+    )
+    state = store_reply(state, out, failed)
+    return wind_up(config, truncated(state), out, stop)
+
+
+def store_reply(state: State, out: Out, reply: AssistantMessage) -> State:
+    """The reply is history now."""
+    turn = evolve(the_turn(state), reply=reply, error=None)
+    return store(evolve(state, turn=turn), out, reply)
+
+
+def after_model_call(config: LoopConfig, state: State, out: Out) -> Stage:
+    """Hooks may replace the reply; then it is stored, and its calls are begun."""
+    reply = the_turn(state).reply
+    assert reply is not None  # noqa: S101  # this stage is entered with a reply only
+    view = ReplyView(state=state, message=reply)
+    attempt = str(the_turn(state).attempt)
+    state, folded = ask(config, state, out, "after_model_call", attempt, view)
+    if folded is None:
+        return state, None
+    reply = folded.view.message
+    if folded.fault:
+        return _withhold(config, state, out, folded, folded.fault)
+    if reply.failed:
+        error = _failure(reply) or ModelError("the reply was replaced by a failed one")
+        return _give_up(config, state, out, error, Stop("model_error", str(error)))
+    state = store_reply(state, out, reply)
+    if not reply.calls:
+        return state, "end_turn"
+    if reply.finish in CUT:
+        return cut_off(state, reply)
+    return open_batch(config, state, reply)
+
+
+CUT = frozenset(("length", "refusal"))
+
+
+def _withhold(
+    config: LoopConfig, state: State, out: Out, folded: Folded, fault: Fault
+) -> Stage:
+    """A hook failed at the reply: it is stored as far as updated, unless it is guarded."""
+    reply = folded.view.message
+    if folded.guarded:
+        reply = evolve(reply, parts=(Text(WITHHELD.format(fault.hook)),))
+    state = store_reply(state, out, reply)
+    return wind_up(config, waiting(state), out, fault_stop(fault))
+
+
+def end_turn(config: LoopConfig, state: State, out: Out) -> Stage:  # noqa: ARG001
+    """The batch's results are stored together, and the turn is over."""
+    turn = the_turn(state)
+    results = turn.results
+    state = store(state, out, *results)
+    out.tell.append(
+        TurnEnd(message=turn.reply, results=results, usage=turn.usage, **where(state))
+    )
+    state = evolve(state, turn=evolve(turn, over=True))
+    return state, "end" if state.ending else "prepare_next_turn"
+
+
+def _turn_view(state: State) -> TurnView:
+    turn, settings = the_turn(state), state.settings
+    assert turn.reply is not None  # noqa: S101  # a turn without one never ends cleanly
+    return TurnView(
+        state=state,
+        message=turn.reply,
+        results=turn.results,
+        new_messages=state.new,
+        usage=turn.usage,
+        model=settings.model,
+        system=settings.system,
+        tools=settings.tools,
+        thinking=settings.thinking,
+    )
+
+
+def prepare_next_turn(config: LoopConfig, state: State, out: Out) -> Stage:
+    """Settings for the turns to come, messages that make one, or another history."""
+    view = _turn_view(state)
+    state, folded = ask(config, state, out, "prepare_next_turn", "0", view)
+    if folded is None:
+        return state, None
+    fault = folded.fault or _misfit(folded)
+    if fault:
+        return wind_up(config, state, out, fault_stop(fault))
+    return _prepared(state, out, folded.view, folded.update), "should_stop_after_turn"
+
+
+def _misfit(folded: Folded) -> Fault | None:
+    """Why what hooks wrote cannot be stored."""
+    view = folded.view
+    wrong = [m for m in view.inject if not isinstance(m, SAYABLE)]
+    if wrong:
+        hook = folded.writers.get("inject", "")
+        kind = type(wrong[0]).__name__
+        text = f"Hook {hook!r} injected a {kind}; only user, system and custom messages are"
+        return Fault(hook, "prepare_next_turn", f"{text} said to a run.")
+    if view.rewritten is None:
+        return None
+    try:
+        refuse_unpaired(tuple(view.rewritten))
+    except Rejected as refused:
+        hook = folded.writers.get("transcript", "")
+        text = f"Hook {hook!r} gave a transcript that cannot be stored. {refused}"
+        return Fault(hook, "prepare_next_turn", text)
+    return None
+
+
+def _prepared(state: State, out: Out, view: TurnView, update: TurnUpdate) -> State:
+    if not update.written:
+        return state
+    if view.rewritten is not None:
+        state = evolve(state, transcript=view.rewritten)
+    settings = evolve(
+        state.settings,
+        model=view.model,
+        system=view.system,
+        tools=view.tools,
+        thinking=view.thinking,
+    )
+    turn = evolve(the_turn(state), again=bool(view.inject))
+    return store(evolve(state, settings=settings, turn=turn), out, *view.inject)
+
+
+def should_stop_after_turn(config: LoopConfig, state: State, out: Out) -> Stage:
+    """A graceful stop: before the next request, with the queues left as they are."""
+    view = _turn_view(state)
+    state, folded = ask(config, state, out, "should_stop_after_turn", "0", view)
+    if folded is None:
+        return state, None
+    if folded.fault:
+        return wind_up(config, state, out, fault_stop(folded.fault))
+    stop = hook_stop(folded, "should_stop_after_turn")
+    return (evolve(state, ending=stop), "end") if stop else (state, "next_turn")
+
+
+def next_turn(config: LoopConfig, state: State, out: Out) -> Stage:
+    """Steering, calls or injected messages want a request; then follow-ups; else the end."""
+    turn = the_turn(state)
+    following, steered = drain(open_turn(state), out, "steering", config.steering)
+    if steered or turn.again or _unfinished(turn):
+        return following, "transform_context"
+    following, followed = drain(following, out, "follow_ups", config.follow_ups)
+    if followed:
+        return following, "transform_context"
+    stop = Stop("terminated") if _terminated(turn) else Stop("done")
+    return evolve(state, ending=stop), "end"
+
+
+def _terminated(turn: Turn) -> bool:
+    """Whether every result of a batch asked for the end."""
+    done = [slot.terminate for slot in turn.slots if isinstance(slot, Done)]
+    return bool(done) and all(done)
+
+
+def _unfinished(turn: Turn) -> bool:
+    refused = turn.reply is not None and turn.reply.finish == "refusal"
+    return bool(turn.slots) and not refused and not _terminated(turn)
+
+
+def end(config: LoopConfig, state: State, out: Out) -> Stage:  # noqa: ARG001
+    """The run is over, for the reason that was decided."""
+    stop = state.ending or Stop("done")
+    out.tell.append(RunEnd(stop=stop, usage=state.usage, **where(state)))
+    state = evolve(state, stage="idle", turn=None, ending=None, stop=stop, known=())
+    return state, None

@@ -1,0 +1,105 @@
+"""Winding up: abort, a failed hook, a failed model and a stop end a run the same way.
+
+Nothing further is asked or run, open calls are answered, outputs that had arrived pass
+their hooks, the turn is closed, and the last stages run.
+"""
+
+from typing import Final, TypeAlias
+
+from loopcore.config import LoopConfig
+from loopcore.events import RunEnd, Stop
+from loopcore.frozen import evolve
+from loopcore.inputs import Abort
+from loopcore.messages import AssistantMessage, Outcome, ToolCall, ToolResultMessage
+from loopcore.reducer.nested import abort_children
+from loopcore.reducer.out import Out, cancel, spend, store, where
+from loopcore.state import Done, Settled, Slot, State
+
+Stage: TypeAlias = tuple[State, str | None]
+
+END: Final = Abort("the outer run ended")
+CANCELLED: Final = "The run ended before this call was finished."
+TRUNCATED: Final = "The reply was cut off, so this call was not run. If it is still needed, call again."
+WITHHELD: Final = "[withheld: hook {0!r} failed]"
+
+
+def wind_up(  # noqa: PLR0913  # an abort is handed on to nested runs
+    config: LoopConfig, state: State, out: Out, stop: Stop, given: Abort = END
+) -> Stage:
+    """Go to the last stages. What was decided first stands."""
+    ending = state.ending or stop
+    state = evolve(state, ending=ending, stage="rest", known=())
+    state = abort_children(config, state, out, given)
+    state = cancel(state, out, tuple(state.pending), f"the {_cause(ending)}")
+    turn = state.turn
+    if turn is None or turn.over:
+        return state, "end"
+    slots = tuple(map(_closed, turn.slots))
+    turn = evolve(turn, slots=slots, first=0, last=len(slots), at=0)
+    return evolve(state, turn=turn), "after_tool_call"
+
+
+def _cause(stop: Stop) -> str:
+    return {"aborted": "Abort", "hook_error": "hook error"}.get(
+        stop.reason, stop.reason
+    )
+
+
+def _closed(slot: Slot) -> Slot:
+    """The slot with an answer, if it had none: made here, so it passes no hook."""
+    match slot:
+        case Settled() | Done():
+            return slot
+        case _:
+            return answered(slot.call, CANCELLED, "cancelled")
+
+
+def answered(call: ToolCall, text: str, outcome: Outcome) -> Done:
+    """A result that no hook sees."""
+    return Done(ToolResultMessage(call.id, call.name, text, outcome))
+
+
+def truncated(state: State) -> State:
+    """The calls of a reply that failed are answered, and never run."""
+    turn = state.turn
+    if turn is None or turn.reply is None:
+        return state
+    slots = (answered(c, TRUNCATED, "truncated") for c in turn.reply.calls)
+    return evolve(state, turn=evolve(turn, slots=tuple(slots)))
+
+
+def abort(config: LoopConfig, state: State, out: Out, given: Abort) -> Stage:
+    """Stop: what had been streamed is kept, everything open is answered."""
+    streamed = given.partials.get(f"{state.place}.model.{_attempt(state)}")
+    if streamed and _awaits_reply(state):
+        state = _keep(state, out, streamed)
+    return wind_up(config, state, out, Stop("aborted", given.reason), given)
+
+
+def _attempt(state: State) -> int:
+    return state.turn.attempt if state.turn else 0
+
+
+def _awaits_reply(state: State) -> bool:
+    return f"{state.place}.model.{_attempt(state)}" in state.pending
+
+
+def _keep(state: State, out: Out, streamed: AssistantMessage) -> State:
+    turn = state.turn
+    assert turn is not None  # noqa: S101  # a reply is awaited in a turn only
+    reply = evolve(
+        streamed, finish="aborted", model=streamed.model or turn.asked, error=None
+    )
+    state = spend(state, reply.usage)
+    state = evolve(state, turn=evolve(state.turn, reply=reply))
+    return truncated(store(state, out, reply))
+
+
+def forsake(state: State, out: Out, text: str) -> State:
+    """End a nested run that nobody can fold any more."""
+    state = cancel(state, out, tuple(state.pending), "end of its configuration")
+    for child in state.children:
+        forsake(child, out, text)
+    stop = Stop("hook_error", text)
+    out.tell.append(RunEnd(stop=stop, usage=state.usage, **where(state)))
+    return evolve(state, stage="idle", turn=None, known=(), stop=stop)
