@@ -7,6 +7,7 @@ from attrs import field, frozen
 from attrs.validators import in_
 
 from loopcore.frozen import EMPTY, FrozenDict, Json, constructor, freeze_object
+from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.settings import Settings, ThinkingLevel, model_id
 from loopcore.tools import HasSpec, ToolSpec, spec_of
@@ -62,6 +63,7 @@ class LoopConfig:
     steering: Drain = field(default="one", validator=ONE_OR_ALL)
     follow_ups: Drain = field(default="one", validator=ONE_OR_ALL)
     settings: Settings = field(init=False, eq=False)
+    hooks_at: dict[PointName, tuple[Hooks, ...]] = field(init=False, eq=False)
     memos: FrozenDict[Json] = field(init=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
@@ -72,6 +74,7 @@ class LoopConfig:
         )
         memos = {h.name: h.memo for h in self.hooks if h.memo is not None}
         object.__setattr__(self, "settings", settings)
+        object.__setattr__(self, "hooks_at", {p: _at(self.hooks, p) for p in POINTS})
         object.__setattr__(self, "memos", FrozenDict(memos))
 
     def as_tool(
@@ -116,6 +119,10 @@ PROMPT_ONLY: FrozenDict[Json] = freeze_object(
         "additionalProperties": False,
     }
 )
+
+
+def _at(hooks: tuple[Hooks, ...], point: PointName) -> tuple[Hooks, ...]:
+    return tuple(hook for hook in hooks if point in hook.functions)
 
 
 def _checked(hooks: tuple[Hooks, ...]) -> tuple[Hooks, ...]:

@@ -38,7 +38,7 @@ from loopcore.tools import ToolOutput, ToolSpec
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class CallModel:
     """Ask a model. Answered by an `AssistantMessage` or a `ModelError`.
 
@@ -71,7 +71,7 @@ class CallModel:
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class RunTool:
     """Run a tool. Answered by a `ToolOutput`.
 
@@ -94,7 +94,7 @@ class RunTool:
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class RequestApproval:
     """Ask a person. Answered by `Approve`, `Edit`, `Reject` or `Respond`."""
 
@@ -126,7 +126,7 @@ class RequestApproval:
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class Consult:
     """A hook asks a named service. Answered by JSON or a `ServiceError`."""
 
@@ -144,7 +144,7 @@ class Consult:
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class Sleep:
     """Wait. `until` is the time at which it is over, if the time was known."""
 

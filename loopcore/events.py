@@ -15,7 +15,7 @@ from loopcore.messages import AssistantMessage, Message, ToolResultMessage, Usag
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class Stop:
     """Why a run ended. A hook may give `Stop("limit", ...)`.
 
@@ -30,12 +30,16 @@ class Stop:
     error: str | None = field(default=None, kw_only=True)
 
     def __str__(self) -> str:
-        who = f" (hook {self.hook!r})" if self.hook and self.hook not in self.detail else ""
+        who = (
+            f" (hook {self.hook!r})"
+            if self.hook and self.hook not in self.detail
+            else ""
+        )
         return f"{self.reason}{': ' if self.detail else ''}{self.detail}{who}"
 
 
 @constructor
-@frozen(kw_only=True)
+@frozen(kw_only=True, weakref_slot=False)
 class RunStart:
     """A run began, with these messages."""
 
@@ -46,7 +50,7 @@ class RunStart:
 
 
 @constructor
-@frozen(kw_only=True)
+@frozen(kw_only=True, weakref_slot=False)
 class MessageAdded:
     """A message was stored; a batch's results are stored together."""
 
@@ -57,7 +61,7 @@ class MessageAdded:
 
 
 @constructor
-@frozen(kw_only=True)
+@frozen(kw_only=True, weakref_slot=False)
 class TurnEnd:
     """A turn is over: its reply (None if there was none), results and usage."""
 
@@ -70,7 +74,7 @@ class TurnEnd:
 
 
 @constructor
-@frozen(kw_only=True)
+@frozen(kw_only=True, weakref_slot=False)
 class HookWrote:
     """A hook's update was taken."""
 
@@ -83,7 +87,7 @@ class HookWrote:
 
 
 @constructor
-@frozen(kw_only=True)
+@frozen(kw_only=True, weakref_slot=False)
 class RunEnd:
     """A run is over."""
 
@@ -94,7 +98,7 @@ class RunEnd:
     usage: Usage
 
 
-@frozen
+@frozen(weakref_slot=False)
 class Started:
     """An effect is wanted."""
 
@@ -104,7 +108,7 @@ class Started:
     at: float | None = field(kw_only=True)
 
 
-@frozen
+@frozen(weakref_slot=False)
 class Delta:
     """A piece of an answer on its way. `part` is the place in the reply, from 0.
 
@@ -123,7 +127,7 @@ class Delta:
     at: float | None = field(kw_only=True)
 
 
-@frozen
+@frozen(weakref_slot=False)
 class Ended:
     """An effect got its answer, or was cancelled (then `value` is None)."""
 

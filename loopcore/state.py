@@ -55,7 +55,7 @@ class Rejected(Exception):
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class Queued:
     """Messages that wait for their turn, under the key they were given."""
 
@@ -67,7 +67,7 @@ class Queued:
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class Waiting:
     """As the model wrote it."""
 
@@ -75,7 +75,7 @@ class Waiting:
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class Ready:
     """A valid call that has not started. `gated` once its gate let it through.
 
@@ -93,7 +93,7 @@ class Ready:
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class Asked:
     """A person is asked, or has edited its arguments and it waits to pass again."""
 
@@ -105,7 +105,7 @@ class Asked:
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class Running:
     """Started. A nested run's state is its `child`."""
 
@@ -117,7 +117,7 @@ class Running:
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class Settled:
     """It has an output, which hooks may still change. `ran` until after_tool_call is over."""
 
@@ -130,7 +130,7 @@ class Settled:
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class Done:
     """The result as it will be stored."""
 
@@ -142,7 +142,7 @@ Slot: TypeAlias = Waiting | Ready | Asked | Running | Settled | Done
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class Turn:
     """The live data of one turn.
 
@@ -179,7 +179,7 @@ class Turn:
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class Closed:
     """How an effect ended, and at which input."""
 
@@ -189,7 +189,7 @@ class Closed:
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class Known:
     """What a hook needs at the present point: UNSET until it is answered."""
 
@@ -199,7 +199,7 @@ class Known:
     value: Value | Unset = UNSET
 
 
-@frozen(kw_only=True, repr=False)
+@frozen(kw_only=True, repr=False, weakref_slot=False)
 class State:
     """Where a run is.
 

@@ -15,7 +15,7 @@ from loopcore.messages import ModelError
 from loopcore.state import State
 
 
-@frozen
+@frozen(weakref_slot=False)
 class Fault:
     """A hook failed: who, where, and a sentence about it."""
 
@@ -25,7 +25,7 @@ class Fault:
     error: str = ""
 
 
-@frozen
+@frozen(weakref_slot=False)
 class Folded:
     """What the hooks of a point decided together.
 
@@ -56,7 +56,7 @@ def fold(hooks: tuple[Hooks, ...], point: PointName, view: View) -> Folded:
 
     `view` carries no memory or answers; each hook is given its own.
     """
-    folded = Folded(view, POINTS[point].update())
+    folded = Folded(view, NOTHING_WRITTEN[point])
     for place, hook in enumerate(hooks):
         said = _ask(hook, point, folded.view)
         match said:
@@ -77,6 +77,9 @@ def fold(hooks: tuple[Hooks, ...], point: PointName, view: View) -> Folded:
         if POINTS[point].over(folded.view):
             break
     return folded
+
+
+NOTHING_WRITTEN: Final = {name: point.update() for name, point in POINTS.items()}
 
 
 def _guards(rest: Iterable[Hooks], point: PointName, view: View) -> bool:
@@ -257,7 +260,7 @@ def _short(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
-@frozen
+@frozen(weakref_slot=False)
 class Applied:
     """What some hooks decide together about one view; for tests."""
 

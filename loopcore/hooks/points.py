@@ -87,7 +87,7 @@ def view(cls: type[U]) -> type[U]:
     return cls
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, weakref_slot=False)
 class View:
     """What a hook sees: read-only. `memo` is its own memory, `answers` those to its needs."""
 
@@ -111,7 +111,7 @@ class View:
         return self.state.now
 
 
-@frozen
+@frozen(weakref_slot=False)
 class Update:
     """What a hook changes. `a | b` merges two: field by field, by the rule of each."""
 
@@ -153,7 +153,7 @@ def _as_vector(value: Any) -> Any:  # noqa: ANN401  # messages or UNSET
 
 
 @view
-@frozen(kw_only=True)
+@frozen(kw_only=True, weakref_slot=False)
 class ContextView(View):
     """Before each request: what it is about to show."""
 
@@ -169,7 +169,7 @@ class ContextView(View):
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class ContextUpdate(Update):
     """This request only; nothing is stored. Bare: messages."""
 
@@ -189,7 +189,7 @@ class ContextUpdate(Update):
 
 
 @view
-@frozen(kw_only=True)
+@frozen(kw_only=True, weakref_slot=False)
 class ReplyView(View):
     """A reply, before it is stored."""
 
@@ -197,7 +197,7 @@ class ReplyView(View):
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class ReplyUpdate(Update):
     """Store this instead. Bare: a message."""
 
@@ -205,7 +205,7 @@ class ReplyUpdate(Update):
 
 
 @view
-@frozen(kw_only=True)
+@frozen(kw_only=True, weakref_slot=False)
 class ErrorView(View):
     """A model call failed: the error, and which attempt of this turn it was, from 1."""
 
@@ -218,7 +218,7 @@ class ErrorView(View):
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class RetryUpdate(Update):
     """Try again: whether, after how many seconds, and with what."""
 
@@ -229,7 +229,7 @@ class RetryUpdate(Update):
 
 
 @view
-@frozen(kw_only=True)
+@frozen(kw_only=True, weakref_slot=False)
 class RawCallView(View):
     """A call as the model wrote it, before lookup and validation."""
 
@@ -245,7 +245,7 @@ class RawCallView(View):
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class RawCallUpdate(Update):
     """Mend a call's name or arguments."""
 
@@ -256,7 +256,7 @@ class RawCallUpdate(Update):
 
 
 @view
-@frozen(kw_only=True)
+@frozen(kw_only=True, weakref_slot=False)
 class ToolCallView(View):
     """A valid call that has not run.
 
@@ -280,7 +280,7 @@ class ToolCallView(View):
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class ToolCallUpdate(Update):
     """May it run, and with what (validated again). Bare: a verdict."""
 
@@ -292,7 +292,7 @@ class ToolCallUpdate(Update):
 
 
 @view
-@frozen(kw_only=True)
+@frozen(kw_only=True, weakref_slot=False)
 class ToolResultView(View):
     """A result, before it is stored."""
 
@@ -322,7 +322,7 @@ class ToolResultView(View):
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class ToolResultUpdate(Update):
     """Replace these fields of it. `is_error` writes an outcome: False "ok", True "error"."""
 
@@ -333,7 +333,7 @@ class ToolResultUpdate(Update):
 
 
 @view
-@frozen(kw_only=True)
+@frozen(kw_only=True, weakref_slot=False)
 class TurnView(View):
     """A turn is over and stored.
 
@@ -359,7 +359,7 @@ class TurnView(View):
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class TurnUpdate(Update):
     """What the next turn starts from.
 
@@ -381,7 +381,7 @@ class TurnUpdate(Update):
 
 
 @constructor
-@frozen
+@frozen(weakref_slot=False)
 class StopUpdate(Update):
     """End the run here. Bare: True, the reason, or a Stop."""
 
@@ -462,7 +462,7 @@ def _show_retry(view: ErrorView, update: RetryUpdate) -> ErrorView:
     return evolve(rest, retry=None if retry is UNSET else retry)
 
 
-@frozen
+@frozen(weakref_slot=False)
 class Point:
     """A point: its view and update, how a bare value is read, how an update shows."""
 

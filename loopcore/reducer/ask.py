@@ -27,7 +27,7 @@ def ask(  # noqa: PLR0913  # a point is named by all of these
     Until then nothing of the pass is kept, and the stage of the point's name is entered
     again with the answer. `n` tells one passage of the point from another in its turn.
     """
-    folded = fold(config.hooks, point, view)
+    folded = fold(config.hooks_at[point], point, view)
     if folded.need:
         name, need = folded.need
         refusal = _refusal(state, name, need)

@@ -47,10 +47,15 @@ from loopcore.tools import ToolOutput, ToolSpec
 def open_batch(config: LoopConfig, state: State, reply: AssistantMessage) -> Stage:
     """Begin a batch: all its calls together, or one by one."""
     one_by_one = not config.parallel or _sequential(state, reply)
-    state = waiting(state)
-    turn = the_turn(state)
-    last = 1 if one_by_one else len(turn.slots)
-    turn = evolve(turn, sequential=one_by_one, first=0, last=last, at=0)
+    slots = tuple(map(Waiting, reply.calls))
+    turn = evolve(
+        the_turn(state),
+        slots=slots,
+        sequential=one_by_one,
+        first=0,
+        last=1 if one_by_one else len(slots),
+        at=0,
+    )
     return evolve(state, turn=turn), "prepare_tool_call"
 
 
@@ -104,10 +109,9 @@ def prepare_tool_call(config: LoopConfig, state: State, out: Out) -> Stage:
 
 def _prepared(state: State, at: int, call: ToolCall, folded: Folded) -> Stage:
     checked = _check(the_turn(state).tools, call, folded)
-    state = put(state, at, checked)
     if isinstance(checked, Ready):
-        return state, "before_tool_call"
-    return move(state, at + 1), "prepare_tool_call"
+        return put(state, at, checked), "before_tool_call"
+    return put(state, at, checked, at + 1), "prepare_tool_call"
 
 
 def _check(tools: tuple[ToolSpec, ...], call: ToolCall, folded: Folded) -> Slot:
@@ -170,8 +174,7 @@ def before_tool_call(config: LoopConfig, state: State, out: Out) -> Stage:
         return state, None
     if folded.fault:
         return wind_up(config, state, out, fault_stop(folded.fault))
-    state = put(state, turn.at, _gated(slot, folded))
-    return move(state, turn.at + 1), "prepare_tool_call"
+    return put(state, turn.at, _gated(slot, folded), turn.at + 1), "prepare_tool_call"
 
 
 def _gated(slot: Ready, folded: Folded) -> Slot:
@@ -266,7 +269,7 @@ def _again(state: State, n: int) -> State:
     ready = Ready(
         slot.call, slot.spec, slot.edited, approved=True, terminate=slot.terminate
     )
-    return move(put(state, n, ready), n)
+    return put(state, n, ready, n)
 
 
 def ran(state: State, n: int, output: ToolOutput, seconds: float | None) -> State:
@@ -343,7 +346,7 @@ def after_tool_result(config: LoopConfig, state: State, out: Out) -> Stage:
         return state, None
     state = _faulted(state, folded)
     done = _done(slot.call, _shaped(slot, folded))
-    return move(put(state, turn.at, done), turn.at + 1), "after_tool_call"
+    return put(state, turn.at, done, turn.at + 1), "after_tool_call"
 
 
 def _view(state: State, slot: Settled) -> ToolResultView:
@@ -370,6 +373,8 @@ def _faulted(state: State, folded: Folded) -> State:
 def _shaped(slot: Settled, folded: Folded) -> ToolOutput:
     """The output as far as updated; withheld if a guard had no say."""
     view: ToolResultView = folded.view
+    if not folded.wrote and not folded.fault:
+        return slot.output
     if folded.fault and folded.guarded:
         text = WITHHELD.format(folded.fault.hook)
         return ToolOutput((Text(text),), outcome="error", terminate=view.terminate)

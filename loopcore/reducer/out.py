@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from attrs import define, field, frozen
+from pyrsistent import PVector
 
 from loopcore.effects import Effect
 from loopcore.events import Ended, Event, MessageAdded, Started
 from loopcore.frozen import FrozenDict, constructor, evolve
 from loopcore.inputs import Answer
-from loopcore.messages import Message, Usage
+from loopcore.messages import NO_USAGE, Message, Usage
 from loopcore.state import Closed, Slot, State, Turn
 
 
@@ -98,26 +99,30 @@ def cancel(state: State, out: Out, ids: Iterable[str], by: str) -> State:
     )
 
 
-def store(state: State, out: Out, *messages: Message) -> State:
-    """Add these to the transcript."""
-    if not messages:
-        return state
+def store(
+    state: State, out: Out, *messages: Message, turn: Turn | None = None
+) -> State:
+    """Add these to the transcript, and leave the open turn like this."""
     out.tell += (MessageAdded(message=m, **where(state)) for m in messages)
-    if len(messages) == 1:
-        return evolve(
-            state,
-            transcript=state.transcript.append(messages[0]),
-            new=state.new.append(messages[0]),
-        )
     return evolve(
         state,
-        transcript=state.transcript.extend(messages),
-        new=state.new.extend(messages),
+        transcript=added(state.transcript, messages),
+        new=added(state.new, messages),
+        turn=turn or state.turn,
     )
+
+
+def added(stored: PVector[Message], messages: tuple[Message, ...]) -> PVector[Message]:
+    """The vector with these at its end; one is appended much faster than extended."""
+    if len(messages) == 1:
+        return stored.append(messages[0])
+    return stored.extend(messages) if messages else stored
 
 
 def spend(state: State, usage: Usage) -> State:
     """Count these tokens, for the run and for its open turn."""
+    if usage == NO_USAGE:
+        return state
     turn = state.turn and evolve(state.turn, usage=state.turn.usage + usage)
     return evolve(state, usage=state.usage + usage, turn=turn)
 
@@ -128,13 +133,16 @@ def the_turn(state: State) -> Turn:
     return state.turn
 
 
-def put(state: State, place: int, slot: Slot) -> State:
-    """The state with this slot at a place of its batch."""
+def put(state: State, place: int, slot: Slot, at: int | None = None) -> State:
+    """The state with this slot at a place of its batch, whose stages then are at `at`."""
     turn = the_turn(state)
     slots = (*turn.slots[:place], slot, *turn.slots[place + 1 :])
-    return evolve(state, turn=evolve(turn, slots=slots))
+    turn = evolve(turn, slots=slots, at=turn.at if at is None else at)
+    return evolve(state, turn=turn)
 
 
 def move(state: State, at: int) -> State:
     """The state with its batch's stages at this slot."""
+    if the_turn(state).at == at:
+        return state
     return evolve(state, turn=evolve(the_turn(state), at=at))

@@ -159,7 +159,7 @@ def _give_up(
 def store_reply(state: State, out: Out, reply: AssistantMessage) -> State:
     """The reply is history now."""
     turn = evolve(the_turn(state), reply=reply, error=None)
-    return store(evolve(state, turn=turn), out, reply)
+    return store(state, out, reply, turn=turn)
 
 
 def after_model_call(config: LoopConfig, state: State, out: Out) -> Stage:
@@ -203,11 +203,10 @@ def end_turn(config: LoopConfig, state: State, out: Out) -> Stage:  # noqa: ARG0
     """The batch's results are stored together, and the turn is over."""
     turn = the_turn(state)
     results = turn.results
-    state = store(state, out, *results)
+    state = store(state, out, *results, turn=evolve(turn, over=True))
     out.tell.append(
         TurnEnd(message=turn.reply, results=results, usage=turn.usage, **where(state))
     )
-    state = evolve(state, turn=evolve(turn, over=True))
     return state, "end" if state.ending else "prepare_next_turn"
 
 
@@ -272,7 +271,7 @@ def _prepared(state: State, out: Out, view: TurnView, update: TurnUpdate) -> Sta
         thinking=view.thinking,
     )
     turn = evolve(the_turn(state), again=bool(view.inject))
-    return store(evolve(state, settings=settings, turn=turn), out, *view.inject)
+    return store(evolve(state, settings=settings), out, *view.inject, turn=turn)
 
 
 def should_stop_after_turn(config: LoopConfig, state: State, out: Out) -> Stage:
