@@ -1,0 +1,1 @@
+"""Tests: sentences about what loopcore does."""
