@@ -30,7 +30,9 @@ def _tools(tools: Iterable[HasSpec | ToolSpec]) -> tuple[ToolSpec | Nested, ...]
 
 
 def _hooks(hooks: Iterable[Hooks]) -> tuple[Hooks, ...]:
-    return tuple(hooks)
+    found = tuple(hooks)
+    _refuse_bare(found)
+    return found
 
 
 @frozen(kw_only=True, repr=False)
@@ -67,7 +69,7 @@ class LoopConfig:
     memos: FrozenDict[Json] = field(init=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
-        _refuse_twins("hook", "hooks", [hook.name for hook in _checked(self.hooks)])
+        _refuse_twins("hook", "hooks", [hook.name for hook in self.hooks])
         _refuse_twins("tool", "tools", [spec_of(tool).name for tool in self.tools])
         settings = Settings(
             self.model, self.system, self.tools, self.thinking, self.options
@@ -125,7 +127,7 @@ def _at(hooks: tuple[Hooks, ...], point: PointName) -> tuple[Hooks, ...]:
     return tuple(hook for hook in hooks if point in hook.functions)
 
 
-def _checked(hooks: tuple[Hooks, ...]) -> tuple[Hooks, ...]:
+def _refuse_bare(hooks: tuple[object, ...]) -> None:
     for place, hook in enumerate(hooks):
         if not isinstance(hook, Hooks):
             message = (
@@ -133,7 +135,6 @@ def _checked(hooks: tuple[Hooks, ...]) -> tuple[Hooks, ...]:
                 "Hooks(before_tool_call=...)"
             )
             raise TypeError(message)
-    return hooks
 
 
 def _refuse_twins(kind: str, field_name: str, names: list[str]) -> None:

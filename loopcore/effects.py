@@ -14,7 +14,6 @@ from loopcore.frozen import (
     dump_json,
     freeze,
     freeze_object,
-    vector,
 )
 from loopcore.inputs import (
     Answer,
@@ -32,6 +31,7 @@ from loopcore.messages import (
     Outcome,
     Part,
     ToolCall,
+    transcript,
 )
 from loopcore.settings import ThinkingLevel
 from loopcore.tools import ToolOutput, ToolSpec
@@ -48,7 +48,7 @@ class CallModel:
 
     id: str
     model: str
-    messages: PVector[Message] = field(converter=vector)
+    messages: PVector[Message] = field(converter=transcript)
     system: str = ""
     tools: tuple[ToolSpec, ...] = ()
     thinking: ThinkingLevel | None = field(default=None, kw_only=True)
@@ -177,6 +177,11 @@ def output_of(value: object) -> ToolOutput:
             return ToolOutput("")
         case str():
             return ToolOutput(value)
+        case _:
+            return _shown(value)
+
+
+def _shown(value: object) -> ToolOutput:
     if is_content(value):
         return ToolOutput(value)
     try:

@@ -88,8 +88,8 @@ class FrozenDict(dict[str, V]):
         message = "a FrozenDict cannot be changed; build a new one: {**old, key: value}"
         raise TypeError(message)
 
-    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
 
 EMPTY: Final[FrozenDict[Any]] = FrozenDict()
@@ -118,7 +118,7 @@ def clean(text: str) -> str:
     return text
 
 
-def freeze(value: object, path: str = "", depth: int = DEPTH) -> Json:
+def freeze(value: object, path: str = "", depth: int = DEPTH) -> Any:  # noqa: ANN401
     """The value as frozen JSON: dicts as `FrozenDict`, lists as tuples.
 
     Raises:
@@ -136,6 +136,11 @@ def freeze(value: object, path: str = "", depth: int = DEPTH) -> Json:
             return _whole(int(value), path)
         case float():
             return _finite(float(value), path)
+        case _:
+            return _freeze_deep(value, path, depth)
+
+
+def _freeze_deep(value: object, path: str, depth: int) -> Json:
     if not depth:
         raise NotJson(path, f"nested more than {DEPTH} levels deep (or holds itself)")
     if isinstance(value, Mapping):
@@ -201,17 +206,19 @@ def dump_json(value: Json) -> str:
 def vector(items: Iterable[T] = ()) -> PVector[T]:
     """A persistent vector of these, always pyrsistent's pure-Python one."""
     if type(items) is _VECTOR:
-        return items  # type: ignore[return-value]  # _VECTOR is untyped
-    return python_pvector(items)  # type: ignore[no-any-return]  # untyped upstream
+        return items  # type: ignore[return-value]  # the class is untyped upstream
+    made: PVector[T] = python_pvector(items)  # type: ignore[no-untyped-call]  # so is it
+    return made
 
 
-_VECTOR: Final[type[Any]] = type(python_pvector())
+_VECTOR: Final = type(python_pvector())  # type: ignore[no-untyped-call]  # untyped upstream
 
 
 if TYPE_CHECKING:
     from attrs import evolve as evolve
 else:
     _COPIERS: dict[type, Callable] = {}
+    THAWED = "__init__", "__setattr__"
 
     def evolve(record, /, **changes):
         """The record with these fields changed: `attrs.evolve` at a tenth of its cost.
@@ -227,20 +234,21 @@ else:
         It fills a thawed twin of the class, whose fields can be set at full speed, and
         then freezes it. Classes that can be weakly referenced have no such twin.
         """
-        names = [f.name for f in attrs.fields(cls)]
-        keeps = ", ".join(f"{name}=KEEP" for name in names)
-        value = "old.{0} if {0} is KEEP else {0}"
+        names = [(f.name, f.alias) for f in attrs.fields(cls)]
+        keeps = ", ".join(f"{alias}=KEEP" for _, alias in names)
+        value = "old.{0} if {1} is KEEP else {1}"
         twin = not cls.__weakrefoffset__
         line = f"_.{{0}} = {value}" if twin else f"set_{{0}}(_, {value})"
-        body = "; ".join(line.format(name) for name in names)
+        body = "; ".join(line.format(*both) for both in names)
         made, frozen = ("Twin()", "_.__class__ = cls") if twin else ("New(cls)", "pass")
         source = f"def copy(old, /, *, {keeps}): _ = {made}; {body}; {frozen}; return _"
         known = {"KEEP": object(), "cls": cls, "New": object.__new__}
         if twin:
+            plain = {name: getattr(object, name) for name in THAWED}
             slots = {"__slots__": cls.__slots__}
-            known["Twin"] = type("Twin", cls.__bases__, slots)
+            known["Twin"] = type("Twin", cls.__bases__, slots | plain)
         else:
-            known |= {f"set_{name}": _member(cls, name).__set__ for name in names}
+            known |= {f"set_{name}": _member(cls, name).__set__ for name, _ in names}
         exec(source, known)  # noqa: S102  # names of fields are all that varies
         return _COPIERS.setdefault(cls, known["copy"])
 
@@ -269,7 +277,7 @@ def constructor(cls: type[T]) -> type[T]:
             said.append(_brief(value) if place else f"{name}={_brief(value)}")
         return f"{cls.__name__}({', '.join(said)})"
 
-    cls.__repr__ = __repr__  # type: ignore[assignment]  # a plain method
+    cls.__repr__ = __repr__  # type: ignore[method-assign]  # what it is for
     return cls
 
 

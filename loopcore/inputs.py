@@ -1,5 +1,6 @@
 """Inputs: what happens to a run, in the past tense. All go in through `deliver`."""
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from attrs import field, frozen
@@ -73,6 +74,10 @@ class Withdraw:
     key: str | None = None
 
 
+def _partials(given: Mapping[str, AssistantMessage]) -> FrozenDict[AssistantMessage]:
+    return FrozenDict(given)
+
+
 @constructor
 @frozen
 class Abort:
@@ -83,7 +88,7 @@ class Abort:
 
     reason: str = field(default="", converter=clean)
     partials: FrozenDict[AssistantMessage] = field(
-        default=EMPTY, converter=FrozenDict[AssistantMessage], kw_only=True
+        default=EMPTY, converter=_partials, kw_only=True
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
+from pyrsistent import PVector
 
 from loopcore.frozen import (
     EMPTY,
@@ -18,6 +19,7 @@ from loopcore.frozen import (
     freeze,
     freeze_object,
     parse_json,
+    vector,
 )
 
 Finish: TypeAlias = Literal["end", "tools", "length", "refusal", "error", "aborted"]
@@ -144,14 +146,19 @@ def parts(content: "str | Part | Iterable[Part]") -> tuple[Part, ...]:
     if isinstance(content, PARTS):
         return (content,)
     found = tuple(content)
-    for part in found:
-        if not isinstance(part, PARTS):
-            message = (
-                f"content holds a {type(part).__name__}; it takes text or an iterable "
-                "of Text, Image, Thinking and ToolCall"
-            )
-            raise TypeError(message)
+    refuse_strangers(found, PARTS, "content takes text or parts")
     return found
+
+
+def refuse_strangers(
+    found: Iterable[object], kinds: tuple[type, ...], sentence: str
+) -> None:
+    """Raise TypeError if one of these is of no such kind."""
+    for place, one in enumerate(found):
+        if not isinstance(one, kinds):
+            names = ", ".join(kind.__name__ for kind in kinds)
+            message = f"{sentence} ({names}); item {place} is a {type(one).__name__}"
+            raise TypeError(message)
 
 
 def text_of(content: Iterable[Part]) -> str:
@@ -332,6 +339,11 @@ MESSAGES: Final = (
 Say: TypeAlias = str | Message | Iterable[Message]
 
 
+def transcript(say: Iterable[Message] = ()) -> PVector[Message]:
+    """Messages as a persistent vector, the one kind that a state keeps."""
+    return vector(say)
+
+
 def messages(say: Say) -> tuple[Message, ...]:
     """What was said as messages: text is a `UserMessage`."""
     if isinstance(say, str):
@@ -339,10 +351,7 @@ def messages(say: Say) -> tuple[Message, ...]:
     if isinstance(say, MESSAGES):
         return (say,)
     found = tuple(say)
-    for message in found:
-        if not isinstance(message, MESSAGES):
-            problem = f"{type(message).__name__} is not a message"
-            raise TypeError(problem)
+    refuse_strangers(found, MESSAGES, "one says text or messages")
     return found
 
 

@@ -5,7 +5,15 @@ from typing import Literal, Protocol, TypeAlias
 
 from attrs import field, frozen
 
-from loopcore.frozen import EMPTY, UNSET, FrozenDict, Json, Unset, constructor, freeze_object
+from loopcore.frozen import (
+    EMPTY,
+    UNSET,
+    FrozenDict,
+    Json,
+    Unset,
+    constructor,
+    freeze_object,
+)
 from loopcore.tools import ToolLike, ToolSpec, spec_of
 
 ThinkingLevel: TypeAlias = Literal["off", "low", "medium", "high"]

@@ -21,6 +21,9 @@ from loopcore.messages import (
     messages,
     repair,
 )
+from loopcore.messages import (
+    transcript as transcript_of,
+)
 from loopcore.settings import Settings, ThinkingLevel
 from loopcore.tools import ToolOutput, ToolSpec
 
@@ -199,6 +202,10 @@ class Known:
     value: Value | Unset = UNSET
 
 
+def _queue() -> PVector[Queued]:
+    return vector()
+
+
 @frozen(kw_only=True, repr=False, weakref_slot=False)
 class State:
     """Where a run is.
@@ -231,16 +238,16 @@ class State:
     run_id: str
     seed: int
     settings: Settings
-    transcript: PVector[Message] = field(factory=vector)
-    new: PVector[Message] = field(factory=vector)
+    transcript: PVector[Message] = field(factory=transcript_of)
+    new: PVector[Message] = field(factory=transcript_of)
     run: int = 0
     turns: int = 0
     stage: str = "idle"
     turn: Turn | None = None
     pending: FrozenDict[Effect] = EMPTY
     inbox: Input | None = None
-    steering: PVector[Queued] = field(factory=vector)
-    follow_ups: PVector[Queued] = field(factory=vector)
+    steering: PVector[Queued] = field(factory=_queue)
+    follow_ups: PVector[Queued] = field(factory=_queue)
     requests: int = 0
     repairs: int = 0
     inputs: int = 0
@@ -276,7 +283,7 @@ class State:
             run_id=run_id,
             seed=seed_of(run_id) if seed is None else seed,
             settings=config.settings,
-            transcript=vector(history),
+            transcript=transcript_of(history),
             memos=config.memos,
         )
 

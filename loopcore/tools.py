@@ -30,9 +30,7 @@ class ToolSpec:
 
     name: str
     description: str = ""
-    parameters: FrozenDict[Json] = field(
-        default=NO_PARAMETERS, converter=freeze_object
-    )
+    parameters: FrozenDict[Json] = field(default=NO_PARAMETERS, converter=freeze_object)
     execution: Literal["parallel", "sequential"] = field(
         default="parallel", kw_only=True, validator=in_(("parallel", "sequential"))
     )
@@ -59,7 +57,9 @@ def spec_of(tool: ToolLike) -> ToolSpec:
     spec = tool if isinstance(tool, ToolSpec) else getattr(tool, "spec", None)
     if isinstance(spec, ToolSpec):
         return spec
-    message = f"{tool!r} is no tool; decorate the function with @tool, or give a ToolSpec"
+    message = (
+        f"{tool!r} is no tool; decorate the function with @tool, or give a ToolSpec"
+    )
     raise TypeError(message)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from attrs import field, frozen
+from attrs import frozen
 from returns.result import Failure, Success
 
 from loopcore.frozen import EMPTY, UNSET, FrozenDict, Json, NotJson, evolve, freeze
@@ -35,7 +35,7 @@ class Folded:
     """
 
     view: Any
-    update: Update
+    update: Any
     wrote: tuple[tuple[str, Update], ...] = ()
     writers: FrozenDict[str] = EMPTY
     fault: Fault | None = None
@@ -266,7 +266,7 @@ class Applied:
 
     view: Any
     update: Update
-    writers: Mapping[str, str] = field(factory=dict)
+    writers: Mapping[str, str]
 
 
 def apply(
@@ -292,7 +292,7 @@ def apply(
 
 
 def _point_of(hooks: tuple[Hooks, ...], view: View) -> PointName:
-    points = [name for name, point in POINTS.items() if type(view) is point.view]
+    points = [n for n, point in POINTS.items() if isinstance(view, point.view)]
     if not points:
         message = (
             f"{view!r} is no view; take one of loopcore.hooks, such as ToolCallView"

@@ -69,6 +69,7 @@ PointName: TypeAlias = Literal[
 ]
 
 Found: TypeAlias = Success[Any] | Failure[ModelError | ServiceError]
+T = TypeVar("T")
 U = TypeVar("U", bound="Update")
 
 
@@ -81,9 +82,9 @@ def _refuse(self: object, name: str, value: object = None) -> NoReturn:  # noqa:
     raise ViewChanged(message)
 
 
-def view(cls: type[U]) -> type[U]:
+def view(cls: type[T]) -> type[T]:
     """Name the field when somebody tries to set it."""
-    cls.__setattr__ = cls.__delattr__ = _refuse  # type: ignore[assignment,method-assign]
+    cls.__setattr__ = cls.__delattr__ = _refuse  # type: ignore[method-assign]  # what it is for
     return cls
 
 
@@ -119,7 +120,7 @@ class Update:
 
     def __or__(self: U, other: U) -> U:
         if type(self) is not type(other):
-            return NotImplemented  # type: ignore[no-any-return]  # as operators do
+            return NotImplemented
         merged = {
             name: rule(getattr(self, name), getattr(other, name))
             for name, rule in rules(type(self)).items()
@@ -144,8 +145,16 @@ def rules(update: type[Update]) -> dict[str, Rule]:
     return found
 
 
-def _or_unset(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: UNSET if value is UNSET else convert(value)
+def _parts(value: Any) -> Any:  # noqa: ANN401  # content or UNSET
+    return UNSET if value is UNSET else parts(value)
+
+
+def _details(value: Any) -> Any:  # noqa: ANN401  # JSON or UNSET
+    return UNSET if value is UNSET else freeze(value)
+
+
+def _inject(value: Any) -> Any:  # noqa: ANN401  # what is said, or UNSET
+    return UNSET if value is UNSET else messages(value)
 
 
 def _as_vector(value: Any) -> Any:  # noqa: ANN401  # messages or UNSET
@@ -326,8 +335,8 @@ class ToolResultView(View):
 class ToolResultUpdate(Update):
     """Replace these fields of it. `is_error` writes an outcome: False "ok", True "error"."""
 
-    content: tuple[Part, ...] | Unset = field(default=UNSET, converter=_or_unset(parts))
-    details: Json = field(default=UNSET, converter=_or_unset(freeze), kw_only=True)
+    content: tuple[Part, ...] | Unset = field(default=UNSET, converter=_parts)
+    details: Json = field(default=UNSET, converter=_details, kw_only=True)
     is_error: bool | Unset = field(default=UNSET, kw_only=True)
     terminate: bool | Unset = field(default=UNSET, kw_only=True)
 
@@ -367,7 +376,7 @@ class TurnUpdate(Update):
     """
 
     inject: tuple[Message, ...] | Unset = field(
-        default=UNSET, converter=_or_unset(messages), metadata={"rule": both}
+        default=UNSET, converter=_inject, metadata={"rule": both}
     )
     model: str | Unset = field(default=UNSET, converter=model_or_unset, kw_only=True)
     thinking: ThinkingLevel | None | Unset = field(default=UNSET, kw_only=True)
@@ -474,7 +483,7 @@ class Point:
     over: Callable[[Any], bool] = _never
 
 
-POINTS: Final[Mapping[PointName, Point]] = {
+POINTS: Final[dict[PointName, Point]] = {
     "transform_context": Point(
         ContextView, ContextUpdate, _show_context, (PVector, list, tuple), "messages"
     ),

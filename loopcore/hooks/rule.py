@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from attrs import evolve, field, frozen
 
 from loopcore.effects import CallModel, Consult
-from loopcore.frozen import Json, NotJson, constructor, freeze, vector
+from loopcore.frozen import Json, NotJson, constructor, freeze
 from loopcore.hooks.merge import Allow, Ask, Block
 from loopcore.hooks.points import (
     CALL_POINTS,
@@ -32,9 +32,8 @@ from loopcore.hooks.points import (
     TurnView,
 )
 from loopcore.events import Stop
-from loopcore.messages import AssistantMessage, Message, messages
+from loopcore.messages import AssistantMessage, Message, Say, messages, transcript
 from loopcore.settings import ModelLike, model_id
-from loopcore.messages import Say
 
 
 @constructor
@@ -71,7 +70,7 @@ class Need:
         if self.messages is None:
             return Consult(effect_id, self.service_name, self.data)
         return CallModel(
-            effect_id, self.model_id or model, vector(self.messages), self.system
+            effect_id, self.model_id or model, transcript(self.messages), self.system
         )
 
 

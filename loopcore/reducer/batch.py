@@ -122,7 +122,7 @@ def _check(tools: tuple[ToolSpec, ...], call: ToolCall, folded: Folded) -> Slot:
     spec = _find(tools, view.name)
     if spec is None:
         return refused(call, _unknown(tools, view.name), "unknown_tool")
-    if call.malformed and folded.update.arguments is UNSET:  # type: ignore[attr-defined]
+    if call.malformed and folded.update.arguments is UNSET:
         text = f"The arguments of {spec.name} are not a JSON object: {call.malformed}."
         return refused(call, f"{text} They were: {call.raw}", "invalid_arguments", spec)
     match arguments_for(spec, view.arguments):
@@ -380,7 +380,7 @@ def _shaped(slot: Settled, folded: Folded) -> ToolOutput:
         return ToolOutput((Text(text),), outcome="error", terminate=view.terminate)
     return evolve(
         slot.output,
-        parts=view.parts,
+        content=view.parts,
         details=view.details,
         outcome=view.outcome,
         terminate=view.terminate,

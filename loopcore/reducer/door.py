@@ -62,9 +62,9 @@ def _at(state: State, at: float | None) -> State:
     return evolve(state, now=at if state.now is None else max(state.now, at))
 
 
-def _input(given: Given) -> Input:
+def _input(given: object) -> Input:
     if isinstance(given, (str, *MESSAGES)):
-        return Prompt(given)  # pyright: ignore[reportArgumentType]
+        return Prompt(given)
     if isinstance(given, INPUTS):
         return given
     message = (
@@ -243,7 +243,9 @@ def _fits(effect: Effect, value: object) -> bool:
 
 def _wrong_kind(effect: Effect, value: object) -> Rejected:
     kind = type(effect).__name__
-    named = f"{kind} {effect.spec.name!r}" if hasattr(effect, "spec") else kind
+    named = kind
+    if isinstance(effect, RunTool | RequestApproval):
+        named = f"{kind} {effect.spec.name!r}"
     got = type(value).__name__
     article = "an" if got[0] in "AEIO" else "a"
     return Rejected(

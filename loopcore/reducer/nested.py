@@ -132,5 +132,6 @@ def abort_children(config: LoopConfig, state: State, out: Out, given: Abort) -> 
     for place, _ in tuple(_children(state)):
         slot = the_turn(state).slots[place]
         state = feed(config, state, out, place, given)
-        state = put(state, place, evolve(slot, child=None))
+        if isinstance(slot, Running):
+            state = put(state, place, evolve(slot, child=None))
     return state

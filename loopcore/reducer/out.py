@@ -38,9 +38,9 @@ NOTHING = Effects()
 class Out:
     """This step's effects so far: appended to, never read."""
 
-    perform: list[Effect] = field(factory=list)
-    cancel: list[str] = field(factory=list)
-    tell: list[Event] = field(factory=list)
+    perform: list[Effect] = field(factory=list[Effect])
+    cancel: list[str] = field(factory=list[str])
+    tell: list[Event] = field(factory=list[Event])
 
     def effects(self) -> Effects:
         """All of it."""

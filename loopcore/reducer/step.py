@@ -51,8 +51,7 @@ def step(config: LoopConfig, state: State) -> tuple[State, Effects]:
     Raises:
         TypeError: for what is no State, such as the result of deliver() itself.
     """
-    if not isinstance(state, State):
-        raise TypeError(_not_a_state(state))
+    _refuse_results(state)
     if state.inbox is None:
         return state, NOTHING
     out = Out()
@@ -64,12 +63,15 @@ def step(config: LoopConfig, state: State) -> tuple[State, Effects]:
     return state, out.effects()
 
 
-def _not_a_state(given: object) -> str:
-    return (
+def _refuse_results(given: object) -> None:
+    if isinstance(given, State):
+        return
+    message = (
         f"step() needs a State but got `{given}`. deliver() returns a result: write "
         "`deliver(...).unwrap()` to insist, or `deliver(...).value_or(state)` to ignore "
         "what was refused."
     )
+    raise TypeError(message)
 
 
 def advance(
@@ -160,13 +162,14 @@ def _answer(config: LoopConfig, state: State, out: Out, given: Answer) -> Stage:
     state, effect = close(state, out, given)
     if any(known.effect_id == effect.id for known in state.known):
         return _know(state, given), state.stage
+    value: Any = given.value  # of the effect's own kind: the door looked
     match effect:
         case CallModel():
-            return turns.replied(state, effect, given.value)
+            return turns.replied(state, effect, value)
         case RunTool():
-            state = ran(state, _number(effect.id), given.value, given.seconds)
+            state = ran(state, _number(effect.id), value, given.seconds)
         case RequestApproval():
-            state = decided(config, state, out, _number(effect.id), given.value)
+            state = decided(config, state, out, _number(effect.id), value)
         case Sleep():
             return _woke(config, state, out, effect)
         case Consult():

@@ -85,14 +85,19 @@ def replied(
     state: State, effect: CallModel, value: AssistantMessage | ModelError
 ) -> Stage:
     """The model answered; a failed reply is an error that has a partial reply."""
-    error = value if isinstance(value, ModelError) else _failure(value)
-    if error:
-        state = spend(state, error.partial.usage) if error.partial else state
-        turn = evolve(the_turn(state), error=error)
-        return evolve(state, turn=turn), "on_model_error"
+    if isinstance(value, ModelError):
+        return _errored(state, value)
+    failure = _failure(value)
+    if failure:
+        return _errored(state, failure)
     reply = value if value.model else evolve(value, model=effect.model)
     state = spend(state, reply.usage)
     return evolve(state, turn=evolve(the_turn(state), reply=reply)), "after_model_call"
+
+
+def _errored(state: State, error: ModelError) -> Stage:
+    state = spend(state, error.partial.usage) if error.partial else state
+    return evolve(state, turn=evolve(the_turn(state), error=error)), "on_model_error"
 
 
 def _failure(reply: AssistantMessage) -> ModelError | None:
@@ -194,7 +199,7 @@ def _withhold(
     """A hook failed at the reply: it is stored as far as updated, unless it is guarded."""
     reply = folded.view.message
     if folded.guarded:
-        reply = evolve(reply, parts=(Text(WITHHELD.format(fault.hook)),))
+        reply = evolve(reply, content=(Text(WITHHELD.format(fault.hook)),))
     state = store_reply(state, out, reply)
     return wind_up(config, waiting(state), out, fault_stop(fault))
 

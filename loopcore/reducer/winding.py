@@ -12,7 +12,7 @@ from loopcore.frozen import evolve
 from loopcore.inputs import Abort
 from loopcore.messages import AssistantMessage, Outcome, ToolCall, ToolResultMessage
 from loopcore.reducer.nested import abort_children
-from loopcore.reducer.out import Out, cancel, spend, store, where
+from loopcore.reducer.out import Out, cancel, spend, store, the_turn, where
 from loopcore.state import Done, Settled, Slot, State
 
 Stage: TypeAlias = tuple[State, str | None]
@@ -91,7 +91,7 @@ def _keep(state: State, out: Out, streamed: AssistantMessage) -> State:
         streamed, finish="aborted", model=streamed.model or turn.asked, error=None
     )
     state = spend(state, reply.usage)
-    state = evolve(state, turn=evolve(state.turn, reply=reply))
+    state = evolve(state, turn=evolve(the_turn(state), reply=reply))
     return truncated(store(state, out, reply))
 
 
