@@ -1,0 +1,241 @@
+"""From JSON to records."""
+
+import typing
+from collections.abc import Iterable
+from typing import Any, Final, Literal, TypeVar, overload
+
+import attrs
+from pyrsistent import PVector
+
+from loopcore.codec.error import (
+    DecodeError,
+    missing,
+    none_of,
+    not_json,
+    refused,
+    too_deep,
+    unknown,
+    wrong,
+)
+from loopcore.codec.kinds import (
+    JSON,
+    RECORD,
+    REGISTERED,
+    SPECIAL,
+    TAG,
+    Code,
+    Kind,
+    Pack,
+    as_it_is,
+    fields_of,
+    freezes,
+    is_record,
+    is_tagged,
+    json_types,
+    members_of,
+    origin_of,
+)
+from loopcore.codec.plain import (
+    SCALARS,
+    array,
+    as_object,
+    frozen_json,
+    literal,
+    mapping,
+)
+from loopcore.frozen import FrozenDict, Json, NotJson, Unset
+
+T = TypeVar("T")
+
+_made: Final[dict[tuple[Kind, bool], Code]] = {}
+
+
+@overload
+def from_json(kind: type[T], data: Json, path: str = "") -> T: ...
+@overload
+def from_json(kind: Kind, data: Json, path: str = "") -> Any: ...  # noqa: ANN401
+def from_json(kind: Kind, data: Json, path: str = "") -> Any:
+    """What this JSON is the form of, where this kind is declared.
+
+    Args:
+        kind: a class of records, or a union of them.
+        data: JSON as the standard library reads it.
+        path: where it was found, for the error.
+
+    Raises:
+        DecodeError: naming the place, for whatever is unknown, missing or wrong.
+    """
+    try:
+        return decoder(kind)(data)
+    except DecodeError as problem:
+        raise (problem.below(path) if path else problem) from None
+    except RecursionError:
+        raise too_deep(path) from None
+
+
+def decoder(kind: Kind, *, tagged: bool = False) -> Code:
+    """What decodes a kind."""
+    key = kind, tagged
+    if key not in _made:
+        if is_record(kind):
+            return _record(kind, tag=TAG if tagged else None)
+        _made[key] = _other(kind)
+    return _made[key]
+
+
+def _other(kind: Kind) -> Code:
+    origin, members = origin_of(kind), members_of(kind)
+    if kind is Any:
+        return _any
+    if origin is typing.Union:
+        return _choice(_tagged(members) if is_tagged(members) else _by_type(members))
+    if origin is Literal:
+        return literal(members)
+    if origin is FrozenDict:
+        return mapping(decoder(members[0]))
+    if origin is tuple or origin is PVector:
+        return array(origin, decoder(members[0]))
+    return SCALARS[kind]
+
+
+# Records.
+
+
+def _record(cls: type, *, tag: str | None) -> Code:
+    plan: dict[str, tuple[str, Code]] = {}
+    needed: dict[str, str] = {}
+
+    def decode(data: Json) -> object:
+        given = _fields(plan, data, tag)
+        if not needed.keys() <= given.keys():
+            raise missing(_first(needed, given))
+        return _build(cls, given)
+
+    # Known before its fields are looked at, as records may hold their own kind.
+    code = _packed(SPECIAL[cls][1], decode) if cls in SPECIAL else decode
+    _made[cls, tag is not None] = code
+    for field, kind in fields_of(cls):
+        argument = field.alias or field.name
+        part = as_it_is if freezes(field) else decoder(kind)
+        plan[field.name] = argument, part
+        if field.default is attrs.NOTHING:
+            needed[argument] = field.name
+    return code
+
+
+def _packed(unpack: Pack, decode: Code) -> Code:
+    return lambda data: unpack(data, decode)
+
+
+def _fields(
+    plan: dict[str, tuple[str, Code]], data: Json, tag: str | None
+) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for name, value in as_object(data).items():
+        if name not in plan:
+            if name == tag:
+                continue
+            raise unknown(name)
+        argument, part = plan[name]
+        try:
+            given[argument] = part(value)
+        except DecodeError as problem:
+            raise problem.under(name) from None
+    return given
+
+
+def _first(needed: dict[str, str], given: Iterable[str]) -> str:
+    return next(name for argument, name in needed.items() if argument not in given)
+
+
+def _build(cls: type, given: dict[str, Any]) -> object:
+    try:
+        return cls(**given)
+    except (TypeError, ValueError) as problem:
+        raise _blame(cls, given, problem) from None
+
+
+def _blame(cls: type, given: dict[str, Any], problem: Exception) -> DecodeError:
+    """Name the field: a constructor does not say which one it refuses."""
+    for field, _ in fields_of(cls):
+        argument, convert = (
+            field.alias or field.name,
+            typing.cast("Any", field.converter),
+        )
+        if argument not in given or convert is None:
+            continue
+        try:
+            convert(given[argument])
+        except NotJson as inner:
+            return not_json(inner).under(field.name)
+        except (TypeError, ValueError) as inner:
+            return refused(cls, inner).under(field.name)
+    return refused(cls, problem)
+
+
+# Unions. What is meant is known by the type of what is there.
+
+
+def _choice(table: dict[type, Code]) -> Code:
+    def decode(data: object) -> Any:  # noqa: ANN401  # a member
+        code = table.get(type(data))
+        if code is None:
+            raise wrong(table, data)
+        return code(data)
+
+    return decode
+
+
+def _by_type(members: Iterable[Kind]) -> dict[type, Code]:
+    kinds = [kind for kind in members if kind is not Unset]
+    return {found: decoder(kind) for kind in kinds for found in json_types(kind)}
+
+
+def _tagged(members: tuple[Kind, ...]) -> dict[type, Code]:
+    """Objects say what they are; what is no object is known by its type."""
+    records = {m.__name__: decoder(m, tagged=True) for m in members if is_record(m)}
+    others = _by_type(m for m in members if not is_record(m) and m is not Any)
+    others[dict] = others[FrozenDict] = _by_tag(records, wrapped=Any in members)
+    return others
+
+
+def _by_tag(records: dict[str, Code], *, wrapped: bool) -> Code:
+    def decode(data: dict[str, Json]) -> Any:  # noqa: ANN401  # a member
+        if TAG not in data and wrapped:
+            return _wrapped(data)
+        if TAG not in data:
+            raise missing(TAG)
+        name = data[TAG]
+        if not isinstance(name, str) or name not in records:
+            raise none_of(records, name).under(TAG)
+        return records[name](data)
+
+    return decode
+
+
+# Anything.
+
+
+def _any(data: Json) -> Any:  # noqa: ANN401  # any JSON, any registered record
+    if not isinstance(data, dict) or RECORD not in data:
+        return frozen_json(data)
+    data = as_object(data)
+    rest = {name: value for name, value in data.items() if name != RECORD}
+    name = data[RECORD]
+    if name is None:
+        return _wrapped(rest)
+    if not isinstance(name, str) or name not in REGISTERED:
+        raise none_of(REGISTERED, name).under(RECORD)
+    return decoder(REGISTERED[name])(rest)
+
+
+def _wrapped(data: dict[str, Json]) -> Json:
+    for name in data:
+        if name != JSON:
+            raise unknown(name)
+    if JSON not in data:
+        raise missing(JSON)
+    try:
+        return frozen_json(data[JSON])
+    except DecodeError as problem:
+        raise problem.under(JSON) from None

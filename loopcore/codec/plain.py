@@ -1,0 +1,126 @@
+"""Decoders of what is no record: scalars, literals, arrays, objects."""
+
+import math
+from collections.abc import Iterable
+from typing import Any, Final, NoReturn, cast
+
+from loopcore.codec.error import DecodeError, none_of, not_json, too_large, wrong
+from loopcore.codec.kinds import Code, Kind
+from loopcore.frozen import DIGITS, FrozenDict, Json, NotJson, clean, freeze, vector
+
+
+def frozen_json(data: Json) -> Json:
+    """Any JSON."""
+    try:
+        return freeze(data)
+    except NotJson as problem:
+        raise not_json(problem) from None
+
+
+def _text(data: Json) -> str:
+    if type(data) is not str:
+        raise wrong((str,), data)
+    return data if data.isascii() else clean(data)
+
+
+def _whole(data: Json) -> int:
+    if type(data) is not int:
+        raise wrong((int,), data)
+    if data.bit_length() > DIGITS * 3:
+        raise too_large()
+    return data
+
+
+def _number(data: Json) -> float:
+    if type(data) is not float and type(data) is not int:
+        raise wrong((float,), data)
+    try:
+        finite = math.isfinite(data)
+    except OverflowError:
+        finite = False
+    if not finite:
+        raise too_large()
+    return data
+
+
+def _flag(data: Json) -> bool:
+    if type(data) is not bool:
+        raise wrong((bool,), data)
+    return data
+
+
+def _null(data: Json) -> None:
+    if data is not None:
+        raise wrong((type(None),), data)
+
+
+SCALARS: Final[dict[Kind, Code]] = {
+    str: _text,
+    int: _whole,
+    float: _number,
+    bool: _flag,
+    type(None): _null,
+}
+
+
+def as_object(data: Json) -> dict[str, Json]:
+    """Data that has to be an object."""
+    if not isinstance(data, dict):
+        raise wrong((dict,), data)
+    return cast("dict[str, Json]", data)
+
+
+def as_array(data: Json) -> list[Json]:
+    """Data that has to be an array."""
+    if not isinstance(data, list | tuple):
+        raise wrong((list,), data)
+    return cast("list[Json]", data)
+
+
+def literal(options: tuple[str, ...]) -> Code:
+    """One of these texts."""
+    known = frozenset(options)
+
+    def decode(data: Json) -> str:
+        if type(data) is not str or data not in known:
+            raise none_of(options, data)
+        return data
+
+    return decode
+
+
+def array(origin: Kind, item: Code) -> Code:
+    """A tuple or a vector of these."""
+    build: Code = cast("Code", tuple) if origin is tuple else vector
+
+    def decode(data: Json) -> Json:
+        items = as_array(data)
+        try:
+            return build([item(value) for value in items])
+        except DecodeError:
+            _find(item, enumerate(items))
+
+    return decode
+
+
+def mapping(item: Code) -> Code:
+    """A frozen dict of these."""
+
+    def decode(data: Json) -> FrozenDict[Any]:
+        items = as_object(data)
+        try:
+            return FrozenDict({clean(k): item(value) for k, value in items.items()})
+        except DecodeError:
+            _find(item, items.items())
+
+    return decode
+
+
+def _find(item: Code, places: Iterable[tuple[str | int, Json]]) -> NoReturn:
+    """Decode once more, to learn where it fails."""
+    for step, value in places:
+        try:
+            item(value)
+        except DecodeError as problem:
+            raise problem.under(step) from None
+    raise AssertionError  # pragma: no cover  # decoders are pure
