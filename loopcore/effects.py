@@ -195,8 +195,7 @@ def is_content(value: object) -> TypeGuard[Part | tuple[Part, ...]]:
     """Whether this is a part, or a list of parts."""
     if isinstance(value, PARTS):
         return True
-    return (
-        isinstance(value, list | tuple)
-        and bool(value)
-        and all(isinstance(part, PARTS) for part in value)
-    )
+    if not isinstance(value, list | tuple):
+        return False
+    found = tuple[object, ...](value)  # pyright: ignore[reportUnknownArgumentType]
+    return bool(found) and all(isinstance(part, PARTS) for part in found)

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias, Type
 
 import attrs
 from pyrsistent import PVector
-from pyrsistent._pvector import python_pvector
+from pyrsistent._pvector import (
+    python_pvector,  # pyright: ignore[reportUnknownVariableType]  # untyped upstream
+)
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -55,7 +57,7 @@ class FrozenDict(dict[str, V]):
     __slots__ = ("_hash",)
     _hash: int
 
-    def __hash__(self) -> int:  # type: ignore[override]  # dict says None: it can change
+    def __hash__(self) -> int:  # type: ignore[override]  # pyright: ignore[reportIncompatibleVariableOverride]  # dict says None: it can change
         try:
             return self._hash
         except AttributeError:
@@ -84,12 +86,14 @@ class FrozenDict(dict[str, V]):
         """A dict that does not hold this."""
         return FrozenDict({name: self[name] for name in self if name != key})
 
-    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
         message = "a FrozenDict cannot be changed; build a new one: {**old, key: value}"
         raise TypeError(message)
 
-    __setitem__ = __delitem__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse
+    __setitem__ = __delitem__ = _refuse
+    if not TYPE_CHECKING:
+        __ior__ = _refuse
+        clear = pop = popitem = setdefault = update = _refuse
 
 
 EMPTY: Final[FrozenDict[Any]] = FrozenDict()
@@ -144,21 +148,25 @@ def _freeze_deep(value: object, path: str, depth: int) -> Json:
     if not depth:
         raise NotJson(path, f"nested more than {DEPTH} levels deep (or holds itself)")
     if isinstance(value, Mapping):
-        return _freeze_object(value, path, depth - 1)
+        pairs = dict[object, object](value)  # pyright: ignore[reportUnknownArgumentType]
+        return _freeze_object(pairs, path, depth - 1)
     if isinstance(value, list | tuple | PVector):
+        items = tuple[object, ...](value)  # pyright: ignore[reportUnknownArgumentType]
         return tuple(
-            freeze(item, f"{path}[{n}]", depth - 1) for n, item in enumerate(value)
+            freeze(item, f"{path}[{n}]", depth - 1) for n, item in enumerate(items)
         )
     raise NotJson(path, f"a {type(value).__name__}, which JSON does not have")
 
 
-def _freeze_object(value: Mapping[Any, Any], path: str, depth: int) -> FrozenDict[Json]:
+def _freeze_object(
+    value: dict[object, object], path: str, depth: int
+) -> FrozenDict[Json]:
     for key in value:
         if not isinstance(key, str):
             problem = f"a dict with the key {key!r}; JSON keys are text"
             raise NotJson(path, problem)
     return FrozenDict(
-        (clean(key), freeze(item, f"{path}[{key!r}]", depth))
+        (clean(str(key)), freeze(item, f"{path}[{key!r}]", depth))
         for key, item in value.items()
     )
 
@@ -178,7 +186,8 @@ def _finite(value: float, path: str) -> float:
 def freeze_object(value: object) -> FrozenDict[Json]:
     """A JSON object, frozen; `NotJson` for anything else."""
     if isinstance(value, Mapping):
-        return _freeze_object(value, "", DEPTH)
+        pairs = dict[object, object](value)  # pyright: ignore[reportUnknownArgumentType]
+        return _freeze_object(pairs, "", DEPTH)
     raise NotJson("", f"a {type(value).__name__}, not a JSON object")
 
 
@@ -206,8 +215,9 @@ def dump_json(value: Json) -> str:
 def vector(items: Iterable[T] = ()) -> PVector[T]:
     """A persistent vector of these, always pyrsistent's pure-Python one."""
     if type(items) is _VECTOR:
-        return items  # type: ignore[return-value]  # the class is untyped upstream
-    made: PVector[T] = python_pvector(items)  # type: ignore[no-untyped-call]  # so is it
+        return items  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
+    make: Any = python_pvector  # pyright: ignore[reportUnknownVariableType]
+    made: PVector[T] = make(items)
     return made
 
 
@@ -215,12 +225,12 @@ _VECTOR: Final = type(python_pvector())  # type: ignore[no-untyped-call]  # unty
 
 
 if TYPE_CHECKING:
-    from attrs import evolve as evolve
+    from attrs import evolve as evolve  # noqa: PLC0414  # it is exported
 else:
     _COPIERS: dict[type, Callable] = {}
     THAWED = "__init__", "__setattr__"
 
-    def evolve(record, /, **changes):
+    def evolve(record: Any, /, **changes: Any) -> Any:  # noqa: ANN401  # any record
         """The record with these fields changed: `attrs.evolve` at a tenth of its cost.
 
         Converters and validators are not run; a name that is no field raises TypeError.
@@ -228,7 +238,7 @@ else:
         copier = _COPIERS.get(type(record)) or _copier(type(record))
         return copier(record, **changes)
 
-    def _copier(cls):
+    def _copier(cls: type) -> Callable[..., Any]:
         """A function compiled for the class, since record copies dominate a step.
 
         It fills a thawed twin of the class, whose fields can be set at full speed, and
@@ -252,7 +262,7 @@ else:
         exec(source, known)  # noqa: S102  # names of fields are all that varies
         return _COPIERS.setdefault(cls, known["copy"])
 
-    def _member(cls, name):
+    def _member(cls: type, name: str) -> Any:  # noqa: ANN401  # a slot of the class
         return next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
 
 
@@ -291,8 +301,5 @@ def _brief(value: object) -> str:
 
 def default(field: "attrs.Attribute[Any]") -> object:
     """The default of an attrs field, made if a factory makes it; NOTHING if none."""
-    made: object = field.default
-    if isinstance(made, attrs.Factory):  # type: ignore[arg-type]  # a class at run time
-        factory: Callable[[], object] = made.factory  # type: ignore[attr-defined]
-        return factory()
-    return made
+    made: Any = field.default
+    return made.factory() if hasattr(made, "takes_self") else made

@@ -32,7 +32,7 @@ class Prompt:
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True
     )
-    thinking: ThinkingLevel | None | Unset = field(default=UNSET, kw_only=True)
+    thinking: ThinkingLevel | Unset | None = field(default=UNSET, kw_only=True)
 
 
 @constructor
@@ -45,7 +45,7 @@ class Continue:
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True
     )
-    thinking: ThinkingLevel | None | Unset = field(default=UNSET, kw_only=True)
+    thinking: ThinkingLevel | Unset | None = field(default=UNSET, kw_only=True)
 
 
 @constructor

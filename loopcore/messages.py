@@ -4,7 +4,7 @@ A transcript is history. What a model is shown of it is `project`, made for each
 """
 
 from collections.abc import Iterable
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, frozen
 from pyrsistent import PVector
@@ -294,7 +294,7 @@ class ToolResultMessage:
     name: str = field(converter=clean)
     parts: tuple[Part, ...] = field(converter=parts, alias="content")
     outcome: Outcome = "ok"
-    details: Json = field(default=None, converter=freeze)
+    details: Any = field(default=None, converter=freeze)  # pyright: ignore[reportUnknownVariableType]
 
     @property
     def text(self) -> str:
@@ -313,7 +313,7 @@ class CustomMessage:
     """Kept in the transcript, shown to a model only if a hook turns it into a message."""
 
     kind: str
-    data: Json = field(default=None, converter=freeze)
+    data: Any = field(default=None, converter=freeze)  # pyright: ignore[reportUnknownVariableType]
 
     @property
     def parts(self) -> tuple[Part, ...]:

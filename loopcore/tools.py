@@ -1,6 +1,6 @@
 """Tools as data: what a model is told of a tool, and what a tool gave."""
 
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from attrs import field, frozen
 from attrs.validators import in_
@@ -72,7 +72,7 @@ class ToolOutput:
     """
 
     parts: tuple[Part, ...] = field(converter=parts, alias="content")
-    details: Json = field(default=None, converter=freeze, kw_only=True)
+    details: Any = field(default=None, converter=freeze, kw_only=True)  # pyright: ignore[reportUnknownVariableType]
     terminate: bool = field(default=False, kw_only=True)
     outcome: Outcome = field(default="ok", kw_only=True)
 

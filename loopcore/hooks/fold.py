@@ -140,7 +140,8 @@ def _read(
         return returned
     try:
         if isinstance(returned, kind.bare):
-            returned = kind.update(returned)  # type: ignore[call-arg]  # its first field
+            make: Any = kind.update
+            returned = make(returned)
         if type(returned) is kind.update:
             return _with_memo(returned)
     except NotJson as problem:
@@ -233,7 +234,7 @@ def _code(function: Any) -> Any:  # noqa: ANN401  # a code object or None
     while hasattr(function, "func"):
         function = function.func
     if not hasattr(function, "__code__"):
-        function = getattr(type(function), "__call__", None)  # noqa: B004
+        function = getattr(function.__class__, "__call__", None)  # noqa: B004
     return getattr(function, "__code__", None)
 
 
@@ -271,8 +272,8 @@ class Applied:
 
 def apply(
     hooks: Iterable[Hooks],
-    view: Any,
-    point: PointName | None = None,  # noqa: ANN401
+    view: Any,  # noqa: ANN401  # any kind of view
+    point: PointName | None = None,
 ) -> Applied:
     """What these hooks decide together, for tests of hooks.
 
@@ -291,12 +292,14 @@ def apply(
     return Applied(folded.view, folded.update, folded.writers)
 
 
-def _point_of(hooks: tuple[Hooks, ...], view: View) -> PointName:
-    points = [n for n, point in POINTS.items() if isinstance(view, point.view)]
+def _point_of(hooks: tuple[Hooks, ...], view: Any) -> PointName:  # noqa: ANN401
+    points: list[PointName] = [n for n, p in POINTS.items() if isinstance(view, p.view)]
     if not points:
         message = (
             f"{view!r} is no view; take one of loopcore.hooks, such as ToolCallView"
         )
         raise TypeError(message)
-    wanted = (p for p in points if any(hook.at(p, view) for hook in hooks))
-    return next(wanted, points[0])
+    for point in points:
+        if any(hook.at(point, view) for hook in hooks):
+            return point
+    return points[0]

@@ -7,10 +7,9 @@ Every rule is associative, and UNSET is its identity. A *value* goes to the late
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
 from loopcore.frozen import UNSET, clean, constructor
-from attrs import field
 
 Rule: TypeAlias = Callable[[Any, Any], Any]
 

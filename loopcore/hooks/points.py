@@ -1,7 +1,7 @@
 """The points of a run where hooks are asked: what they see, and what they may change."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, NoReturn, TypeAlias, TypeVar
+from typing import Any, Final, Literal, NoReturn, Self, TypeAlias, TypeVar
 
 import attrs
 from attrs import field, frozen
@@ -35,6 +35,7 @@ from loopcore.hooks.merge import (
 )
 from loopcore.inputs import ServiceError
 from loopcore.messages import (
+    NO_USAGE,
     AssistantMessage,
     Message,
     ModelError,
@@ -118,7 +119,7 @@ class Update:
 
     memo: Json = field(default=UNSET, kw_only=True)
 
-    def __or__(self: U, other: U) -> U:
+    def __or__(self, other: Self) -> Self:
         if type(self) is not type(other):
             return NotImplemented
         merged = {
@@ -174,7 +175,7 @@ class ContextView(View):
     options: FrozenDict[Json] = EMPTY
     stop: bool | str | Stop = False
     requests: int = 0
-    usage: Usage = Usage()
+    usage: Usage = NO_USAGE
 
 
 @constructor
@@ -188,7 +189,7 @@ class ContextUpdate(Update):
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True
     )
-    thinking: ThinkingLevel | None | Unset = field(default=UNSET, kw_only=True)
+    thinking: ThinkingLevel | Unset | None = field(default=UNSET, kw_only=True)
     options: FrozenDict[Json] | Unset = field(
         default=UNSET, converter=object_or_unset, kw_only=True
     )
@@ -234,7 +235,7 @@ class RetryUpdate(Update):
     retry: bool | Unset = field(default=UNSET, metadata={"rule": give_up})
     delay: float | Unset = field(default=UNSET, kw_only=True)
     model: str | Unset = field(default=UNSET, converter=model_or_unset, kw_only=True)
-    thinking: ThinkingLevel | None | Unset = field(default=UNSET, kw_only=True)
+    thinking: ThinkingLevel | Unset | None = field(default=UNSET, kw_only=True)
 
 
 @view
@@ -379,7 +380,7 @@ class TurnUpdate(Update):
         default=UNSET, converter=_inject, metadata={"rule": both}
     )
     model: str | Unset = field(default=UNSET, converter=model_or_unset, kw_only=True)
-    thinking: ThinkingLevel | None | Unset = field(default=UNSET, kw_only=True)
+    thinking: ThinkingLevel | Unset | None = field(default=UNSET, kw_only=True)
     system: str | Unset = field(default=UNSET, kw_only=True)
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True

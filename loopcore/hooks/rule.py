@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 from attrs import evolve, field, frozen
 
 from loopcore.effects import CallModel, Consult
+from loopcore.events import Stop
 from loopcore.frozen import Json, NotJson, constructor, freeze
 from loopcore.hooks.merge import Allow, Ask, Block
 from loopcore.hooks.points import (
@@ -31,7 +32,6 @@ from loopcore.hooks.points import (
     TurnUpdate,
     TurnView,
 )
-from loopcore.events import Stop
 from loopcore.messages import AssistantMessage, Message, Say, messages, transcript
 from loopcore.settings import ModelLike, model_id
 
@@ -83,7 +83,7 @@ Stops: TypeAlias = StopUpdate | Need | bool | str | Stop | None
 Function: TypeAlias = Callable[[Any], Any]
 
 
-def _memo(value: object) -> Json:
+def _memo(value: object) -> Any:  # noqa: ANN401  # JSON
     try:
         return freeze(value)
     except NotJson as problem:
@@ -111,7 +111,7 @@ class Hooks:
     """
 
     name: str = ""
-    memo: Json = field(default=None, converter=_memo, kw_only=True)
+    memo: Any = field(default=None, converter=_memo, kw_only=True)  # pyright: ignore[reportUnknownVariableType]
     fail_closed: bool = field(default=False, kw_only=True)
     tools: tuple[str, ...] | None = field(default=None, kw_only=True)
     transform_context: Callable[[ContextView], Contexts] | None = field(
@@ -158,7 +158,9 @@ class Hooks:
     @property
     def functions(self) -> dict[PointName, Function]:
         """The points it cares about, in the order of a turn."""
-        found = ((point, getattr(self, point)) for point in POINTS)
+        found: list[tuple[PointName, Function | None]] = [
+            (point, getattr(self, point)) for point in POINTS
+        ]
         return {point: function for point, function in found if function is not None}
 
     def named(self, name: str) -> "Hooks":
@@ -197,15 +199,17 @@ def _refuse_impure(name: str, point: str, function: object) -> None:
     code = function if inspect.isroutine(function) else getattr(function, "__call__")  # noqa: B004, B009
     kind = next((kind for test, kind in IMPURE if test(code)), None)
     if kind:
-        raise TypeError(
+        message = (
             f"Hook {name!r} at {point} is {kind}. Hooks are pure, so that runs can be "
             'replayed. Return `Need.service("verdict", "policy", {...})`, read '
             '`view.answers["verdict"]`, and give `Interpreter(..., '
             'services={"policy": policy})`.'
         )
+        raise TypeError(message)
     dropped = _dropped(getattr(code, "__code__", None))
     if dropped:
-        raise TypeError(f"Hook {name!r} {dropped}")
+        message = f"Hook {name!r} {dropped}"
+        raise TypeError(message)
 
 
 IMPURE: Final = (

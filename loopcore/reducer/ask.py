@@ -14,7 +14,7 @@ from loopcore.state import Known, State
 MOST_NEEDS: Final = 8
 
 
-def ask(  # noqa: PLR0913  # a point is named by all of these
+def ask(  # a point is named by all of these
     config: LoopConfig,
     state: State,
     out: Out,
@@ -50,7 +50,7 @@ def _refusal(state: State, name: str, need: Need) -> str:
     return ""
 
 
-def _park(  # noqa: PLR0913  # an effect id is made of all of these
+def _park(  # an effect id is made of all of these
     state: State, out: Out, point: str, n: str, name: str, need: Need
 ) -> State:
     effect = need.effect(

@@ -35,8 +35,8 @@ from loopcore.messages import (
     UserMessage,
 )
 from loopcore.reducer.nested import place_of
-from loopcore.reducer.queues import matches
 from loopcore.reducer.out import the_turn
+from loopcore.reducer.queues import matches
 from loopcore.state import Rejected, Running, State, describe, spoken
 from loopcore.tools import ToolOutput
 
@@ -91,7 +91,7 @@ def _place(state: State, given: Input) -> State:
 
 def _a(given: Input) -> str:
     name = type(given).__name__
-    return f"an {name}" if name[0] in "A" else f"a {name}"
+    return f"an {name}" if name[0] == "A" else f"a {name}"
 
 
 def _idle(state: State, given: Prompt | Continue) -> None:

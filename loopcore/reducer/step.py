@@ -21,6 +21,7 @@ from loopcore.inputs import (
 )
 from loopcore.messages import NO_USAGE, AssistantMessage, ModelError
 from loopcore.reducer import turn as turns
+from loopcore.reducer.ask import parked
 from loopcore.reducer.batch import (
     after_tool_call,
     after_tool_result,
@@ -31,7 +32,6 @@ from loopcore.reducer.batch import (
     run_tools,
     start_tools,
 )
-from loopcore.reducer.ask import parked
 from loopcore.reducer.door import Given, answerable, deliver
 from loopcore.reducer.nested import feed, place_of, time_out
 from loopcore.reducer.out import NOTHING, Effects, Out, close, spend, store, where
@@ -140,16 +140,11 @@ def _changed(settings: Settings, given: Prompt | Continue) -> Settings:
     )
 
 
-def _queue(
-    config: LoopConfig,
-    state: State,
-    out: Out,
-    given: Steer | FollowUp,  # noqa: ARG001
-) -> Stage:
+def _queue(_: LoopConfig, state: State, __: Out, given: Steer | FollowUp) -> Stage:
     return enqueue(state, given), None
 
 
-def _withdraw(config: LoopConfig, state: State, out: Out, given: Withdraw) -> Stage:  # noqa: ARG001
+def _withdraw(_: LoopConfig, state: State, __: Out, given: Withdraw) -> Stage:
     return withdraw(state, given), None
 
 

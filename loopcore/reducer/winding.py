@@ -19,11 +19,11 @@ Stage: TypeAlias = tuple[State, str | None]
 
 END: Final = Abort("the outer run ended")
 CANCELLED: Final = "The run ended before this call was finished."
-TRUNCATED: Final = "The reply was cut off, so this call was not run. If it is still needed, call again."
+TRUNCATED: Final = "The reply was cut off, so this call was not run; call it again."
 WITHHELD: Final = "[withheld: hook {0!r} failed]"
 
 
-def wind_up(  # noqa: PLR0913  # an abort is handed on to nested runs
+def wind_up(  # an abort is handed on to nested runs
     config: LoopConfig, state: State, out: Out, stop: Stop, given: Abort = END
 ) -> Stage:
     """Go to the last stages. What was decided first stands."""
