@@ -8,7 +8,7 @@ from pyrsistent import PVector
 
 from loopcore.effects import CallModel, Effect, RequestApproval, RunTool, Sleep
 from loopcore.events import Stop
-from loopcore.frozen import UNSET, EMPTY, FrozenDict, Json, Unset, constructor, vector
+from loopcore.frozen import EMPTY, UNSET, FrozenDict, Json, Unset, constructor, vector
 from loopcore.inputs import Input, Value
 from loopcore.messages import (
     NO_USAGE,
@@ -161,7 +161,7 @@ class Turn:
     number: int
     attempt: int = 1
     model: str | None = None
-    thinking: ThinkingLevel | None | Unset = UNSET
+    thinking: ThinkingLevel | Unset | None = UNSET
     asked: str = ""
     tools: tuple[ToolSpec, ...] = ()
     reply: AssistantMessage | None = None
