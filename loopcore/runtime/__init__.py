@@ -1,0 +1,1 @@
+"""The impure shell: tools, models, the interpreter, and what drives a run."""
