@@ -4,16 +4,15 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from attrs import field, frozen
-from attrs.validators import in_
 
-from loopcore.frozen import EMPTY, FrozenDict, Json, constructor, freeze_object
+from loopcore.frozen import EMPTY, FrozenDict, Json, constructor, freeze_object, one_of
 from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
-from loopcore.settings import Settings, ThinkingLevel, model_id
+from loopcore.settings import THINKING, Settings, ThinkingLevel, model_id
 from loopcore.tools import HasSpec, ToolSpec, spec_of
 
 Drain: TypeAlias = Literal["one", "all"]
-ONE_OR_ALL = in_(("one", "all"))
+ONE_OR_ALL = one_of("one", "all")
 
 
 @constructor
@@ -57,9 +56,7 @@ class LoopConfig:
     system: str = ""
     tools: tuple[ToolSpec | Nested, ...] = field(default=(), converter=_tools)
     hooks: tuple[Hooks, ...] = field(default=(), converter=_hooks)
-    thinking: ThinkingLevel | None = field(
-        default=None, validator=in_((None, "off", "low", "medium", "high"))
-    )
+    thinking: ThinkingLevel | None = field(default=None, validator=one_of(*THINKING))
     options: FrozenDict[Json] = field(default=EMPTY, converter=freeze_object)
     parallel: bool = True
     steering: Drain = field(default="one", validator=ONE_OR_ALL)

@@ -224,6 +224,20 @@ def vector(items: Iterable[T] = ()) -> PVector[T]:
 _VECTOR: Final = type(python_pvector())  # type: ignore[no-untyped-call]  # untyped upstream
 
 
+def one_of(*values: object) -> "Callable[[object, attrs.Attribute[Any], Any], None]":
+    """A validator for a field that takes only these."""
+
+    def check(record: object, field: "attrs.Attribute[Any]", value: object) -> None:
+        if value is UNSET or value in values:
+            return
+        where = f"{type(record).__name__}({field.alias}=...)"
+        listed = ", ".join(map(repr, values))
+        message = f"{where} takes one of {listed}; it got {value!r}"
+        raise ValueError(message)
+
+    return check
+
+
 if TYPE_CHECKING:
     from attrs import evolve as evolve  # noqa: PLC0414  # it is exported
 else:

@@ -1,7 +1,7 @@
 """Settings: what a request starts from, as the state keeps it."""
 
 from collections.abc import Iterable
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from attrs import field, frozen
 
@@ -17,6 +17,7 @@ from loopcore.frozen import (
 from loopcore.tools import ToolLike, ToolSpec, spec_of
 
 ThinkingLevel: TypeAlias = Literal["off", "low", "medium", "high"]
+THINKING: Final = (None, "off", "low", "medium", "high")
 
 
 class HasId(Protocol):

@@ -3,9 +3,8 @@
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from attrs import field, frozen
-from attrs.validators import in_
 
-from loopcore.frozen import FrozenDict, Json, constructor, freeze, freeze_object
+from loopcore.frozen import FrozenDict, Json, constructor, freeze, freeze_object, one_of
 from loopcore.messages import Outcome, Part, parts, text_of
 
 NO_PARAMETERS: Final = FrozenDict[Json](type="object", properties=FrozenDict())
@@ -32,11 +31,11 @@ class ToolSpec:
     description: str = ""
     parameters: FrozenDict[Json] = field(default=NO_PARAMETERS, converter=freeze_object)
     execution: Literal["parallel", "sequential"] = field(
-        default="parallel", kw_only=True, validator=in_(("parallel", "sequential"))
+        default="parallel", kw_only=True, validator=one_of("parallel", "sequential")
     )
     timeout: float | None = field(default=None, kw_only=True)
     on_interrupt: Literal["report", "retry"] = field(
-        default="report", kw_only=True, validator=in_(("report", "retry"))
+        default="report", kw_only=True, validator=one_of("report", "retry")
     )
     needs_approval: bool = field(default=False, kw_only=True)
     elsewhere: bool = field(default=False, kw_only=True)

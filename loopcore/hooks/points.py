@@ -19,6 +19,7 @@ from loopcore.frozen import (
     constructor,
     evolve,
     freeze,
+    one_of,
     vector,
 )
 from loopcore.hooks.merge import (
@@ -49,6 +50,7 @@ from loopcore.messages import (
     text_of,
 )
 from loopcore.settings import (
+    THINKING,
     ThinkingLevel,
     model_or_unset,
     object_or_unset,
@@ -158,6 +160,31 @@ def _inject(value: Any) -> Any:  # noqa: ANN401  # what is said, or UNSET
     return UNSET if value is UNSET else messages(value)
 
 
+def _takes(*kinds: type) -> Callable[[object, "attrs.Attribute[Any]", Any], None]:
+    """A validator: UNSET, or one of these kinds. A wrong one is the hook's own mistake."""
+
+    def check(update: object, field_of: "attrs.Attribute[Any]", value: object) -> None:
+        if value is UNSET or isinstance(value, kinds):
+            return
+        names = ", ".join(kind.__name__ for kind in kinds)
+        said = f"{type(update).__name__}({field_of.name}=...) takes {names}"
+        message = f"{said}; it got a {type(value).__name__}"
+        raise TypeError(message)
+
+    return check
+
+
+def _delay(update: object, field_of: "attrs.Attribute[Any]", value: Any) -> None:  # noqa: ANN401
+    """Seconds to wait: a number that is finite and not negative."""
+    _takes(int, float)(update, field_of, value)
+    if value is not UNSET and not 0 <= value < FOREVER:
+        message = f"RetryUpdate(delay=...) takes seconds from 0 to {FOREVER:.0f}; it got {value}"
+        raise ValueError(message)
+
+
+FOREVER: Final = 1e9
+
+
 def _as_vector(value: Any) -> Any:  # noqa: ANN401  # messages or UNSET
     return UNSET if value is UNSET else vector(messages(value))
 
@@ -185,16 +212,21 @@ class ContextUpdate(Update):
 
     messages: PVector[Message] | Unset = field(default=UNSET, converter=_as_vector)
     model: str | Unset = field(default=UNSET, converter=model_or_unset, kw_only=True)
-    system: str | Unset = field(default=UNSET, kw_only=True)
+    system: str | Unset = field(default=UNSET, kw_only=True, validator=_takes(str))
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True
     )
-    thinking: ThinkingLevel | Unset | None = field(default=UNSET, kw_only=True)
+    thinking: ThinkingLevel | Unset | None = field(
+        default=UNSET, kw_only=True, validator=one_of(*THINKING)
+    )
     options: FrozenDict[Json] | Unset = field(
         default=UNSET, converter=object_or_unset, kw_only=True
     )
     stop: bool | str | Stop | Unset = field(
-        default=UNSET, kw_only=True, metadata={"rule": any_stop}
+        default=UNSET,
+        kw_only=True,
+        metadata={"rule": any_stop},
+        validator=_takes(bool, str, Stop),
     )
 
 
@@ -211,7 +243,9 @@ class ReplyView(View):
 class ReplyUpdate(Update):
     """Store this instead. Bare: a message."""
 
-    message: AssistantMessage | Unset = UNSET
+    message: AssistantMessage | Unset = field(
+        default=UNSET, validator=_takes(AssistantMessage)
+    )
 
 
 @view
@@ -232,10 +266,14 @@ class ErrorView(View):
 class RetryUpdate(Update):
     """Try again: whether, after how many seconds, and with what."""
 
-    retry: bool | Unset = field(default=UNSET, metadata={"rule": give_up})
-    delay: float | Unset = field(default=UNSET, kw_only=True)
+    retry: bool | Unset = field(
+        default=UNSET, metadata={"rule": give_up}, validator=_takes(bool)
+    )
+    delay: float | Unset = field(default=UNSET, kw_only=True, validator=_delay)
     model: str | Unset = field(default=UNSET, converter=model_or_unset, kw_only=True)
-    thinking: ThinkingLevel | Unset | None = field(default=UNSET, kw_only=True)
+    thinking: ThinkingLevel | Unset | None = field(
+        default=UNSET, kw_only=True, validator=one_of(*THINKING)
+    )
 
 
 @view
@@ -259,7 +297,7 @@ class RawCallView(View):
 class RawCallUpdate(Update):
     """Mend a call's name or arguments."""
 
-    name: str | Unset = field(default=UNSET, kw_only=True)
+    name: str | Unset = field(default=UNSET, kw_only=True, validator=_takes(str))
     arguments: FrozenDict[Json] | Unset = field(
         default=UNSET, converter=object_or_unset, kw_only=True
     )
@@ -294,11 +332,15 @@ class ToolCallView(View):
 class ToolCallUpdate(Update):
     """May it run, and with what (validated again). Bare: a verdict."""
 
-    decision: Verdict | Unset = field(default=UNSET, metadata={"rule": strictest})
+    decision: Verdict | Unset = field(
+        default=UNSET,
+        metadata={"rule": strictest},
+        validator=_takes(Allow, Ask, Block),
+    )
     arguments: FrozenDict[Json] | Unset = field(
         default=UNSET, converter=object_or_unset, kw_only=True
     )
-    terminate: bool | Unset = field(default=UNSET, kw_only=True)
+    terminate: bool | Unset = field(default=UNSET, kw_only=True, validator=_takes(bool))
 
 
 @view
@@ -338,8 +380,8 @@ class ToolResultUpdate(Update):
 
     content: tuple[Part, ...] | Unset = field(default=UNSET, converter=_parts)
     details: Json = field(default=UNSET, converter=_details, kw_only=True)
-    is_error: bool | Unset = field(default=UNSET, kw_only=True)
-    terminate: bool | Unset = field(default=UNSET, kw_only=True)
+    is_error: bool | Unset = field(default=UNSET, kw_only=True, validator=_takes(bool))
+    terminate: bool | Unset = field(default=UNSET, kw_only=True, validator=_takes(bool))
 
 
 @view
@@ -380,8 +422,10 @@ class TurnUpdate(Update):
         default=UNSET, converter=_inject, metadata={"rule": both}
     )
     model: str | Unset = field(default=UNSET, converter=model_or_unset, kw_only=True)
-    thinking: ThinkingLevel | Unset | None = field(default=UNSET, kw_only=True)
-    system: str | Unset = field(default=UNSET, kw_only=True)
+    thinking: ThinkingLevel | Unset | None = field(
+        default=UNSET, kw_only=True, validator=one_of(*THINKING)
+    )
+    system: str | Unset = field(default=UNSET, kw_only=True, validator=_takes(str))
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True
     )
@@ -395,7 +439,11 @@ class TurnUpdate(Update):
 class StopUpdate(Update):
     """End the run here. Bare: True, the reason, or a Stop."""
 
-    stop: bool | str | Stop | Unset = field(default=UNSET, metadata={"rule": any_stop})
+    stop: bool | str | Stop | Unset = field(
+        default=UNSET,
+        metadata={"rule": any_stop},
+        validator=_takes(bool, str, Stop),
+    )
 
 
 def _shown(view: Any, update: Update) -> Any:  # noqa: ANN401  # a view of the point
