@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from attrs import field, frozen
 from pyrsistent import PVector
 
+from loopcore.codec import Code, special
 from loopcore.effects import CallModel, Effect, RequestApproval, RunTool, Sleep
 from loopcore.events import Stop
 from loopcore.frozen import EMPTY, UNSET, FrozenDict, Json, Unset, constructor, vector
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from loopcore.config import LoopConfig
+    from loopcore.saved import Loaded
 
 Phase: TypeAlias = Literal["idle", "model", "tools", "asking", "sleeping", "stopped"]
 
@@ -287,6 +289,19 @@ class State:
             memos=config.memos,
         )
 
+    def dumps(self) -> bytes:
+        """The state as JSON text: a complete resume token."""
+        from loopcore.saved import dumps  # noqa: PLC0415  # it needs State itself
+
+        return dumps(self)
+
+    @classmethod
+    def loads(cls, data: bytes | str) -> "Loaded":
+        """The state that was saved; for anything else, what is wrong with it and where."""
+        from loopcore.saved import loads  # noqa: PLC0415  # it needs State itself
+
+        return loads(data)
+
     @property
     def waiting(self) -> tuple[Effect, ...]:
         """Every effect that is wanted and has no answer, nested runs' first."""
@@ -325,6 +340,21 @@ class State:
     def __repr__(self) -> str:
         counted = f"turn {self.turns}, {len(self.transcript)} messages"
         return f"<run {self.run_id}: {describe(self)}; {counted}>"
+
+
+def _pack(state: State, plain: Code) -> Json:
+    from loopcore.saved import pack  # noqa: PLC0415  # it needs State itself
+
+    return pack(state, plain)
+
+
+def _unpack(data: Json, plain: Code) -> State:
+    from loopcore.saved import unpack  # noqa: PLC0415  # it needs State itself
+
+    return unpack(data, plain)
+
+
+special(State, _pack, _unpack)
 
 
 PHASES: Final[tuple[tuple[type[Effect], Phase], ...]] = (

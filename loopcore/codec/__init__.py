@@ -19,6 +19,18 @@ Encoders and decoders are made once per type.
 from loopcore.codec.decode import from_json
 from loopcore.codec.encode import to_json
 from loopcore.codec.error import DecodeError
-from loopcore.codec.kinds import register, special
+from loopcore.codec.kinds import Code, register, special
+from loopcore.codec.plain import as_array, as_object
+from loopcore.codec.refer import Stored
 
-__all__ = ["DecodeError", "from_json", "register", "special", "to_json"]
+__all__ = [
+    "Code",
+    "DecodeError",
+    "Stored",
+    "as_array",
+    "as_object",
+    "from_json",
+    "register",
+    "special",
+    "to_json",
+]

@@ -68,7 +68,7 @@ def from_json(kind: Kind, data: Json, path: str = "") -> Any:
     try:
         return decoder(kind)(data)
     except DecodeError as problem:
-        raise (problem.below(path) if path else problem) from None
+        raise problem.below(path) from None
     except RecursionError:
         raise too_deep(path) from None
 

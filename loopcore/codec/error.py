@@ -54,7 +54,7 @@ class DecodeError(ValueError):
 
     def below(self, path: object) -> "DecodeError":
         """The same, with this path in front."""
-        joint = "." if self.path and self.path[0] != "[" else ""
+        joint = "." if path and self.path and self.path[0] != "[" else ""
         return DecodeError(f"{path}{joint}{self.path}", self.problem)
 
 

@@ -63,17 +63,17 @@ SCALARS: Final[dict[Kind, Code]] = {
 }
 
 
-def as_object(data: Json) -> dict[str, Json]:
+def as_object(data: Json, path: str = "") -> dict[str, Json]:
     """Data that has to be an object."""
     if not isinstance(data, dict):
-        raise wrong((dict,), data)
+        raise wrong((dict,), data).below(path)
     return cast("dict[str, Json]", data)
 
 
-def as_array(data: Json) -> list[Json]:
+def as_array(data: Json, path: str = "") -> list[Json]:
     """Data that has to be an array."""
     if not isinstance(data, list | tuple):
-        raise wrong((list,), data)
+        raise wrong((list,), data).below(path)
     return cast("list[Json]", data)
 
 
