@@ -9,6 +9,7 @@ from pyrsistent import PVector
 from returns.result import Failure, Success
 
 from loopcore.arguments import arguments_for
+from loopcore.codec import register
 from loopcore.events import Stop
 from loopcore.frozen import (
     EMPTY,
@@ -556,6 +557,8 @@ POINTS: Final[dict[PointName, Point]] = {
         TurnView, StopUpdate, _show_stop, (bool, str, Stop), "a bool, a reason, a Stop"
     ),
 }
+
+register(*(point.update for point in POINTS.values()))
 
 CALL_POINTS: Final[frozenset[PointName]] = frozenset(
     ("prepare_tool_call", "before_tool_call", "after_tool_call", "after_tool_result")
