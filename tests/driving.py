@@ -1,6 +1,6 @@
 """Driving a run by hand, and saying in a word what came of it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
 from attrs import evolve, field, frozen
@@ -68,6 +68,10 @@ class Run:
     performed: tuple[Effect, ...] = ()
     cancelled: tuple[str, ...] = ()
     fresh: tuple[Effect, ...] = field(default=(), repr=False)
+
+    def under(self, config: LoopConfig) -> "Run":
+        """The same run, folded by another configuration from now on."""
+        return evolve(self, config=config)
 
     def give(self, *given: Given, at: float | None = None) -> "Run":
         """Deliver and step each of these."""
@@ -143,6 +147,11 @@ class Run:
         return tuple(e for e in self.performed if isinstance(e, CallModel))
 
     @property
+    def one_request(self) -> CallModel:
+        """The model request that waits."""
+        return self.one(CallModel)
+
+    @property
     def results(self) -> tuple[ToolResultMessage, ...]:
         """The stored results."""
         return tuple(
@@ -181,8 +190,8 @@ def spoken(message: Message) -> str:
     kind = type(message).__name__.removesuffix("Message").lower()
     if isinstance(message, ToolResultMessage):
         return f"{message.call_id} {message.outcome}: {message.text}"
-    calls = "".join(f" →{call.id}" for call in getattr(message, "calls", ()))
-    return f"{kind}: {message.text}{calls}"
+    calls = [f"→{call.id}" for call in getattr(message, "calls", ())]
+    return " ".join(filter(None, (f"{kind}:", message.text, *calls)))
 
 
 def words(messages: Iterable[Message]) -> list[str]:
@@ -205,7 +214,7 @@ def _open(told: Iterable[Event]) -> set[str]:
 class Spy:
     """A hook's function that keeps what it was shown, and answers as it is told to."""
 
-    def __init__(self, *answers: Any) -> None:  # noqa: ANN401  # what a hook may return
+    def __init__(self, *answers: Callable[[Any], object] | object) -> None:
         self.views: list[Any] = []
         self.answers = answers
 

@@ -143,13 +143,22 @@ def _read(
             make: Any = kind.update
             returned = make(returned)
         if type(returned) is kind.update:
-            return _with_memo(returned)
+            return _taken(name, point, view, function, returned)
     except NotJson as problem:
         return _bad_memo(name, point, view, function, problem)
     except (TypeError, ValueError) as problem:
         text = f"returned {_short(returned)} at {point}"
         return _fault(name, point, f"{text} {_at(function, view)}: {problem}.")
     return _wrong(name, point, view, function, returned)
+
+
+def _taken(
+    name: str, point: PointName, view: View, function: object, update: Update
+) -> Said:
+    problem = POINTS[point].problem(update)
+    if problem:
+        return _fault(name, point, f"at {point} {_at(function, view)} {problem}")
+    return _with_memo(update)
 
 
 def _with_memo(update: Update) -> Update | None:
@@ -200,13 +209,15 @@ def _raised(
             f"should change: `{kind}(...)`.",
         )
     what = f"{type(error).__name__}: {_short_text(error)}"
-    return _fault(
-        name,
-        point,
-        f"raised {what} at {point} {where}. What was ready is stored, open calls are "
-        "answered, and the run stopped; `result.state` has everything.",
-        what,
-    )
+    after = ONE_CALL if point == "prepare_tool_call" else ALL_OVER
+    return _fault(name, point, f"raised {what} at {point} {where}. {after}", what)
+
+
+ONE_CALL: Final = "This call was not run."
+ALL_OVER: Final = (
+    "What was ready is stored, open calls are answered, and the run stopped; "
+    "`result.state` has everything."
+)
 
 
 def _fault(name: str, point: str, sentence: str, error: str = "") -> Fault:

@@ -39,13 +39,16 @@ from loopcore.inputs import ServiceError
 from loopcore.messages import (
     NO_USAGE,
     AssistantMessage,
+    CustomMessage,
     Message,
     ModelError,
     Outcome,
     Part,
+    SystemMessage,
     ToolCall,
     ToolResultMessage,
     Usage,
+    UserMessage,
     messages,
     parts,
     text_of,
@@ -57,7 +60,7 @@ from loopcore.settings import (
     object_or_unset,
     specs_or_unset,
 )
-from loopcore.state import State
+from loopcore.state import Rejected, State, refuse_unpaired
 from loopcore.tools import ToolSpec
 
 PointName: TypeAlias = Literal[
@@ -179,7 +182,8 @@ def _delay(update: object, field_of: "attrs.Attribute[Any]", value: Any) -> None
     """Seconds to wait: a number that is finite and not negative."""
     _takes(int, float)(update, field_of, value)
     if value is not UNSET and not 0 <= value < FOREVER:
-        message = f"RetryUpdate(delay=...) takes seconds from 0 to {FOREVER:.0f}; it got {value}"
+        span = f"seconds from 0 to {FOREVER:.0f}"
+        message = f"RetryUpdate(delay=...) takes {span}; it got {value}"
         raise ValueError(message)
 
 
@@ -521,9 +525,34 @@ def _show_retry(view: ErrorView, update: RetryUpdate) -> ErrorView:
     return evolve(rest, retry=None if retry is UNSET else retry)
 
 
+def _fine(update: object) -> str:  # noqa: ARG001  # most updates are as they were made
+    return ""
+
+
+SAYABLE: Final = (SystemMessage, UserMessage, CustomMessage)
+
+
+def _unstorable(update: TurnUpdate) -> str:
+    """Why what it writes cannot be stored."""
+    for message in later((), update.inject):
+        if not isinstance(message, SAYABLE):
+            kind = type(message).__name__
+            return f"injected a {kind}; only user, system and custom messages are said"
+    if isinstance(update.transcript, Unset):
+        return ""
+    try:
+        refuse_unpaired(tuple(update.transcript))
+    except Rejected as refused:
+        return f"gave a transcript that cannot be stored: {refused}"
+    return ""
+
+
 @frozen(weakref_slot=False)
 class Point:
-    """A point: its view and update, how a bare value is read, how an update shows."""
+    """A point: its view and update, how a bare value is read, how an update shows.
+
+    `over` says when the chain ends, `problem` why an update cannot be taken.
+    """
 
     view: type[View]
     update: type[Update]
@@ -531,6 +560,7 @@ class Point:
     bare: tuple[type, ...] = ()
     takes: str = ""
     over: Callable[[Any], bool] = _never
+    problem: Callable[[Any], str] = _fine
 
 
 POINTS: Final[dict[PointName, Point]] = {
@@ -552,7 +582,7 @@ POINTS: Final[dict[PointName, Point]] = {
     ),
     "after_tool_call": Point(ToolResultView, ToolResultUpdate, _show_result),
     "after_tool_result": Point(ToolResultView, ToolResultUpdate, _show_result),
-    "prepare_next_turn": Point(TurnView, TurnUpdate, _show_turn),
+    "prepare_next_turn": Point(TurnView, TurnUpdate, _show_turn, problem=_unstorable),
     "should_stop_after_turn": Point(
         TurnView, StopUpdate, _show_stop, (bool, str, Stop), "a bool, a reason, a Stop"
     ),

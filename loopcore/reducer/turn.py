@@ -15,20 +15,15 @@ from loopcore.hooks.points import (
 )
 from loopcore.messages import (
     AssistantMessage,
-    CustomMessage,
     ModelError,
-    SystemMessage,
     Text,
-    UserMessage,
 )
 from loopcore.reducer.ask import ask, fault_stop, hook_stop
 from loopcore.reducer.batch import cut_off, open_batch, waiting
 from loopcore.reducer.out import Out, request, spend, store, the_turn, where
 from loopcore.reducer.queues import drain
 from loopcore.reducer.winding import WITHHELD, Stage, truncated, wind_up
-from loopcore.state import Done, Rejected, State, Turn, refuse_unpaired
-
-SAYABLE = SystemMessage, UserMessage, CustomMessage
+from loopcore.state import Done, State, Turn
 
 
 def open_turn(state: State) -> State:
@@ -237,30 +232,10 @@ def prepare_next_turn(config: LoopConfig, state: State, out: Out) -> Stage:
     state, folded = ask(config, state, out, "prepare_next_turn", "0", view)
     if folded is None:
         return state, None
-    fault = folded.fault or _misfit(folded)
-    if fault:
-        return wind_up(config, state, out, fault_stop(fault))
-    return _prepared(state, out, folded.view, folded.update), "should_stop_after_turn"
-
-
-def _misfit(folded: Folded) -> Fault | None:
-    """Why what hooks wrote cannot be stored."""
-    view = folded.view
-    wrong = [m for m in view.inject if not isinstance(m, SAYABLE)]
-    if wrong:
-        hook = folded.writers.get("inject", "")
-        kind = type(wrong[0]).__name__
-        text = f"Hook {hook!r} injected a {kind}; only user, system and custom messages are"
-        return Fault(hook, "prepare_next_turn", f"{text} said to a run.")
-    if view.rewritten is None:
-        return None
-    try:
-        refuse_unpaired(tuple(view.rewritten))
-    except Rejected as refused:
-        hook = folded.writers.get("transcript", "")
-        text = f"Hook {hook!r} gave a transcript that cannot be stored. {refused}"
-        return Fault(hook, "prepare_next_turn", text)
-    return None
+    state = _prepared(state, out, folded.view, folded.update)
+    if folded.fault:
+        return wind_up(config, state, out, fault_stop(folded.fault))
+    return state, "should_stop_after_turn"
 
 
 def _prepared(state: State, out: Out, view: TurnView, update: TurnUpdate) -> State:
