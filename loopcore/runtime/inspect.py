@@ -1,0 +1,123 @@
+"""Watching: inspectors are told each event; what they do never touches the run."""
+
+import logging
+from typing import Final
+
+from loopcore.effects import CallModel, RunTool
+from loopcore.events import (
+    Ended,
+    Event,
+    MessageAdded,
+    RunEnd,
+    RunStart,
+    Started,
+    TurnEnd,
+)
+from loopcore.messages import ToolResultMessage
+
+LOGGER: Final = logging.getLogger("loopcore")
+
+
+class Inspector:
+    """Watches runs: override the moments you want.
+
+    `on_event` gets every event, the others those of their moment. What they raise is
+    logged, once for each kind of event, and changes nothing.
+    """
+
+    def on_event(self, event: Event) -> None:
+        """Anything at all happened, deltas included."""
+
+    def on_run_start(self, event: RunStart) -> None:
+        """A run began."""
+
+    def on_model_start(self, event: Started, effect: CallModel) -> None:
+        """A model is asked: `effect` holds the request as it is shown."""
+
+    def on_model_end(self, event: Ended, effect: CallModel) -> None:
+        """A model replied, failed or was cancelled: `event.value` is its raw answer."""
+
+    def on_tool_start(self, event: Started, effect: RunTool) -> None:
+        """A tool is run: `effect.spec` is its definition."""
+
+    def on_tool_end(self, event: Ended, effect: RunTool) -> None:
+        """A tool ended, however it did: `event.value` is its raw output."""
+
+    def on_tool_result(self, event: MessageAdded, message: ToolResultMessage) -> None:
+        """A result was stored, also of a call that never ran."""
+
+    def on_turn_end(self, event: TurnEnd) -> None:
+        """A turn is over."""
+
+    def on_run_end(self, event: RunEnd) -> None:
+        """A run is over."""
+
+
+def inform(inspector: Inspector, event: Event) -> None:
+    """Tell an inspector of an event, by the method of its moment."""
+    inspector.on_event(event)
+    match event:
+        case RunStart():
+            inspector.on_run_start(event)
+        case Started():
+            _inform_of_start(inspector, event)
+        case Ended():
+            _inform_of_end(inspector, event)
+        case MessageAdded(message=ToolResultMessage() as message):
+            inspector.on_tool_result(event, message)
+        case TurnEnd():
+            inspector.on_turn_end(event)
+        case RunEnd():
+            inspector.on_run_end(event)
+        case _:
+            pass
+
+
+def _inform_of_start(inspector: Inspector, event: Started) -> None:
+    match event.effect:
+        case CallModel() as effect:
+            inspector.on_model_start(event, effect)
+        case RunTool() as effect:
+            inspector.on_tool_start(event, effect)
+        case _:
+            pass
+
+
+def _inform_of_end(inspector: Inspector, event: Ended) -> None:
+    match event.effect:
+        case CallModel() as effect:
+            inspector.on_model_end(event, effect)
+        case RunTool() as effect:
+            inspector.on_tool_end(event, effect)
+        case _:
+            pass
+
+
+class Watch:
+    """Inspectors, and which of them have failed at what."""
+
+    def __init__(self, inspectors: tuple[Inspector, ...]) -> None:
+        self._inspectors = inspectors
+        self._failed: set[tuple[int, type[Event]]] = set()
+
+    def tell(self, *events: Event) -> None:
+        """Tell all inspectors of these, in order."""
+        for event in events:
+            for place, inspector in enumerate(self._inspectors):
+                try:
+                    inform(inspector, event)
+                except Exception:  # watching never touches the run
+                    if self._is_first(place, event):
+                        kind = type(event).__name__
+                        LOGGER.warning(RAISED, inspector, kind, exc_info=True)
+
+    def _is_first(self, place: int, event: Event) -> bool:
+        known = (place, type(event)) in self._failed
+        self._failed.add((place, type(event)))
+        return not known
+
+
+RAISED: Final = (
+    "Inspector %r raised at %s; the run goes on. This is logged once for each kind of "
+    "event."
+)
