@@ -395,6 +395,7 @@ class TurnView(View):
     """A turn is over and stored.
 
     `new_messages` are this run's own so far: what it would return if it stopped here.
+    `goes_on` says whether another request would follow if no hook objects.
     """
 
     message: AssistantMessage
@@ -408,6 +409,7 @@ class TurnView(View):
     inject: tuple[Message, ...] = ()
     stop: bool | str | Stop = False
     rewritten: PVector[Message] | None = None
+    goes_on: bool = False
 
     @property
     def transcript(self) -> PVector[Message]:

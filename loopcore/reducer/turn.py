@@ -223,7 +223,13 @@ def _turn_view(state: State) -> TurnView:
         system=settings.system,
         tools=settings.tools,
         thinking=settings.thinking,
+        goes_on=_goes_on(state, turn),
     )
+
+
+def _goes_on(state: State, turn: Turn) -> bool:
+    queued = bool(state.steering or state.follow_ups)
+    return queued or turn.again or _unfinished(turn)
 
 
 def prepare_next_turn(config: LoopConfig, state: State, out: Out) -> Stage:

@@ -1,0 +1,100 @@
+"""A summary in place of what is old."""
+
+from typing import Final
+
+from returns.result import Failure, Success
+
+from loopcore.hooks import ContextUpdate, ContextView, Hooks, Need
+from loopcore.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+from loopcore.policies.rounds import rounds
+from loopcore.settings import ModelLike
+
+WISH: Final = (
+    "Summarise this conversation so that the work can go on from the summary alone: the "
+    "task, what was decided and found out, names, numbers and paths, and what is left."
+)
+HEAD: Final = "Summary of the conversation so far:\n\n"
+
+
+def compact(at: int, *, keep: int = 10, model: ModelLike | None = None) -> Hooks:
+    """Show a summary of the older part once more than `at` messages would be shown.
+
+    A model writes it (`model`, else the run's own), of whole rounds, with about `keep` of
+    the newest messages left as they are. Each part is summarised once: a later summary is
+    made of the earlier one and what came since. It is kept in the run's memory, so it is
+    saved, forked and replayed with the run. The stored transcript stays whole. If no
+    summary can be had, everything is shown.
+
+    Raises:
+        ValueError: for a `keep` that is not below `at`.
+    """
+    if not 1 <= keep < at:
+        message = f"compact({at}, keep={keep}): keep at least 1, and fewer than `at`"
+        raise ValueError(message)
+
+    def shorten(view: ContextView) -> ContextUpdate | Need | None:
+        upto, summary = _known(view)
+        recent = tuple(view.transcript)[upto:]
+        shown = _with(summary, recent)
+        cut = _cut(recent, keep)
+        if len(shown) <= at or not cut:
+            return ContextUpdate(shown) if summary else None
+        match view.answers.get("summary"):
+            case None:
+                return Need.model("summary", _asked(summary, recent[:cut]), model=model)
+            case Success(AssistantMessage() as reply) if reply.text.strip():
+                memo = (upto + cut, reply.text)
+                return ContextUpdate(_with(reply.text, recent[cut:]), memo=memo)
+            case Success() | Failure():
+                return ContextUpdate(shown) if summary else None
+
+    return Hooks("compact", memo=(0, ""), transform_context=shorten)
+
+
+def _known(view: ContextView) -> tuple[int, str]:
+    """How far the summary reaches; a transcript that was rewritten shorter has none."""
+    upto, summary = view.memo
+    return (upto, summary) if upto < len(view.transcript) else (0, "")
+
+
+def _with(summary: str, recent: tuple[Message, ...]) -> tuple[Message, ...]:
+    return (UserMessage(HEAD + summary), *recent) if summary else recent
+
+
+def _cut(recent: tuple[Message, ...], keep: int) -> int:
+    """Where the newest part begins: a place between rounds, never parting a pair."""
+    begins = [group[0] for group in rounds(recent)]
+    return max((place for place in begins if place <= len(recent) - keep), default=0)
+
+
+def _asked(summary: str, old: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The old part as one text, so that no tool has to be offered to speak of its calls."""
+    said = "\n\n".join(filter(None, map(_said, old)))
+    before = f"{HEAD}{summary}\n\n" if summary else ""
+    return (UserMessage(f"{WISH}\n\n{before}{said}"),)
+
+
+def _said(message: Message) -> str:
+    match message:
+        case UserMessage():
+            return f"User: {message.text}"
+        case SystemMessage():
+            return f"Instruction: {message.text}"
+        case AssistantMessage():
+            calls = ", ".join(map(_called, message.calls))
+            return f"Assistant: {message.text}{calls and f' [calls {calls}]'}"
+        case ToolResultMessage():
+            return f"Result of {message.name} ({message.outcome}): {message.text}"
+        case _:
+            return ""
+
+
+def _called(call: ToolCall) -> str:
+    return f"{call.name}({call.text})"

@@ -1,0 +1,203 @@
+"""Ends: limits of a run, and what to do about an empty reply."""
+
+from typing import Any, Final
+
+from attrs import asdict, frozen
+
+from loopcore.events import Stop
+from loopcore.frozen import Json, evolve
+from loopcore.hooks import (
+    ContextUpdate,
+    ContextView,
+    Hooks,
+    StopUpdate,
+    TurnUpdate,
+    TurnView,
+)
+from loopcore.messages import AssistantMessage, ToolCall, ToolResultMessage, messages
+
+
+@frozen
+class Limits:
+    """How far a run may go; None is no limit."""
+
+    turns: int | None
+    tokens: int | None
+    cost: float | None
+    seconds: float | None
+    tool_calls: int | None
+    repeats: int | None
+    unknown_tools: int | None
+
+
+@frozen
+class Counted:
+    """What is counted in a run; `failed` is the call that failed last, and how often."""
+
+    run: int = 0
+    begun: float | None = None
+    tool_calls: int = 0
+    unknown: int = 0
+    failed: str = ""
+    failures: int = 0
+
+
+def limits(  # noqa: PLR0913  # one name for each limit
+    *,
+    turns: int | None = None,
+    tokens: int | None = None,
+    cost: float | None = None,
+    seconds: float | None = None,
+    tool_calls: int | None = None,
+    repeats: int | None = None,
+    unknown_tools: int | None = None,
+) -> Hooks:
+    """Stop a run that goes on too long. Nothing is limited unless you say so.
+
+    Args:
+        turns: model replies in this run.
+        tokens: all that went in or came out in this run.
+        cost: in the currency of the price list; a model without a price stops at once.
+        seconds: since the run began, by the time that inputs carry.
+        tool_calls: results in this run.
+        repeats: how often in a row one call, with the same arguments, may fail.
+        unknown_tools: how often in a row a tool may be called that does not exist.
+
+    A run that ends by itself in the turn that reaches a limit is done; else it stops with
+    the reason "limit" once the batch is settled, and its queues stay.
+    """
+    most = Limits(turns, tokens, cost, seconds, tool_calls, repeats, unknown_tools)
+    _refuse_negative(most)
+
+    def late(view: ContextView) -> ContextUpdate | None:
+        counted = _begun(_recall(view.memo), view.state.run, view.now)
+        reached = _too_late(most, counted, view.now)
+        update = ContextUpdate(memo=_remember(counted))
+        return evolve(update, stop=Stop("limit", reached)) if reached else update
+
+    def enough(view: TurnView) -> StopUpdate:
+        counted = _count(_begun(_recall(view.memo), view.state.run, view.now), view)
+        reached = _reached(most, counted, view) if view.goes_on else ""
+        update = StopUpdate(memo=_remember(counted))
+        return evolve(update, stop=Stop("limit", reached)) if reached else update
+
+    return Hooks(
+        "limits",
+        transform_context=late if seconds is not None else None,
+        should_stop_after_turn=enough,
+    )
+
+
+def _refuse_negative(most: Limits) -> None:
+    given: dict[str, float | None] = asdict(most)
+    for name, value in given.items():
+        if value is not None and not value >= 0:
+            message = f"limits({name}={value}): a limit is not negative"
+            raise ValueError(message)
+
+
+def _recall(memo: Json) -> Counted:
+    return Counted(**memo) if memo else Counted()
+
+
+def _remember(counted: Counted) -> dict[str, Any]:
+    return {
+        "run": counted.run,
+        "begun": counted.begun,
+        "tool_calls": counted.tool_calls,
+        "unknown": counted.unknown,
+        "failed": counted.failed,
+        "failures": counted.failures,
+    }
+
+
+def _begun(counted: Counted, run: int, now: float | None) -> Counted:
+    """The counts of this run: a new run begins anew."""
+    return counted if counted.run == run else Counted(run=run, begun=now)
+
+
+def _count(counted: Counted, view: TurnView) -> Counted:
+    for call, result in zip(view.message.calls, view.results, strict=False):
+        counted = _count_one(counted, call, result)
+    return counted
+
+
+def _count_one(counted: Counted, call: ToolCall, result: ToolResultMessage) -> Counted:
+    same = f"{call.name} {call.text}"
+    again = counted.failures + 1 if counted.failed == same else 1
+    unknown = result.outcome == "unknown_tool"
+    return Counted(
+        run=counted.run,
+        begun=counted.begun,
+        tool_calls=counted.tool_calls + 1,
+        unknown=counted.unknown + 1 if unknown else 0,
+        failed=same if result.is_error else "",
+        failures=again if result.is_error else 0,
+    )
+
+
+def _reached(most: Limits, counted: Counted, view: TurnView) -> str:
+    """Which limit was reached, in words; the first that was."""
+    usage = view.state.usage
+    found = (
+        _at(view.turn, most.turns, "turns"),
+        _at(usage.total, most.tokens, "tokens"),
+        _priced(usage.cost, most.cost),
+        _too_late(most, counted, view.now),
+        _at(counted.tool_calls, most.tool_calls, "tool calls"),
+        _at(counted.failures, most.repeats, f"failures in a row of {_brief(counted)}"),
+        _at(counted.unknown, most.unknown_tools, "unknown tools in a row"),
+    )
+    return next(filter(None, found), "")
+
+
+def _at(value: float, most: float | None, what: str) -> str:
+    return f"{most} {what}" if most is not None and value >= most else ""
+
+
+def _priced(cost: float | None, most: float | None) -> str:
+    if most is None:
+        return ""
+    if cost is None:
+        return f"a cost of {most} cannot be kept: no price is known for this model"
+    return _at(cost, most, "cost")
+
+
+def _too_late(most: Limits, counted: Counted, now: float | None) -> str:
+    if most.seconds is None or now is None or counted.begun is None:
+        return ""
+    return _at(now - counted.begun, most.seconds, "seconds")
+
+
+SHOWN: Final = 80
+
+
+def _brief(counted: Counted) -> str:
+    return counted.failed[:SHOWN]
+
+
+def nudge(text: str, times: int = 1) -> Hooks:
+    """Inject this after an empty reply (no text, no calls), so often in a row.
+
+    Raises:
+        ValueError: for an empty text or a negative number of times.
+    """
+    if not text or times < 0:
+        message = (
+            f"nudge({text!r}, {times}): give a text, and how often in a row it is said"
+        )
+        raise ValueError(message)
+
+    def again(view: TurnView) -> TurnUpdate | None:
+        said = view.memo[1] if view.memo[0] == view.state.run else 0
+        if not _empty(view.message):
+            return TurnUpdate(memo=(view.state.run, 0)) if said else None
+        if said >= times:
+            return None
+        return TurnUpdate(messages(text), memo=(view.state.run, said + 1))
+
+    return Hooks("nudge", memo=(0, 0), prepare_next_turn=again)
+
+
+def _empty(reply: AssistantMessage) -> bool:
+    return not reply.calls and not reply.text.strip() and reply.finish != "refusal"

@@ -1,0 +1,82 @@
+"""Rounds: the pieces into which a history may be cut without parting a call from its result."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeAlias
+
+from loopcore.messages import (
+    AssistantMessage,
+    CustomMessage,
+    Image,
+    Message,
+    Part,
+    SystemMessage,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+
+Round: TypeAlias = tuple[int, ...]
+"""The places of messages that belong together: a reply with its results, or one message."""
+
+CHARACTERS_A_TOKEN: Final = 4
+TOKENS_A_MESSAGE: Final = 4
+TOKENS_AN_IMAGE: Final = 1_000
+
+Count: TypeAlias = Callable[[Message], int]
+
+
+def rounds(messages: Iterable[Message]) -> Iterator[Round]:
+    """The rounds of a history, in order; results join the reply that asked for them."""
+    places: list[int] = []
+    asked: frozenset[str] = frozenset()
+    for place, message in enumerate(messages):
+        joins = isinstance(message, ToolResultMessage) and message.call_id in asked
+        if places and not joins:
+            yield tuple(places)
+            places = []
+        if isinstance(message, AssistantMessage):
+            asked = frozenset(call.id for call in message.calls)
+        elif not joins:
+            asked = frozenset()
+        places.append(place)
+    if places:
+        yield tuple(places)
+
+
+def estimate(message: Message) -> int:
+    """About how many tokens a message is: a count that is always there.
+
+    >>> estimate(UserMessage("What is the weather in Paris?"))
+    12
+    """
+    if isinstance(message, CustomMessage):
+        return 0
+    return TOKENS_A_MESSAGE + sum(map(_part, message.parts))
+
+
+def _part(part: Part) -> int:
+    match part:
+        case Image():
+            return TOKENS_AN_IMAGE
+        case ToolCall():
+            return _length(part.name) + _length(part.text)
+        case _:
+            return _length(part.text)
+
+
+def _length(text: str) -> int:
+    """Tokens of a text: fewer characters a token where letters are not Latin."""
+    size = len(text) if text.isascii() else (len(text.encode()) + len(text)) // 2
+    return -(-size // CHARACTERS_A_TOKEN)
+
+
+def pinned(messages: Iterable[Message], tasks: int) -> frozenset[int]:
+    """The places of system messages and of the first `tasks` user messages."""
+    found: set[int] = set()
+    users = 0
+    for place, message in enumerate(messages):
+        users += isinstance(message, UserMessage)
+        task = isinstance(message, UserMessage) and users <= tasks
+        if task or isinstance(message, SystemMessage):
+            found.add(place)
+    return frozenset(found)
