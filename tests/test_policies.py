@@ -57,7 +57,7 @@ def told(name: str) -> ToolResultMessage:
 def shown(hook: Hooks, *said: Message) -> list[Message]:
     """What a request shows of this history."""
     state = State.start(LoopConfig(model=MODEL), run_id="r")
-    view = ContextView(state=state, messages=said, model=MODEL)  # type: ignore[arg-type]
+    view = ContextView(state=state, messages=said, model=MODEL)
     return list(apply([hook], view).view.messages)
 
 
@@ -71,7 +71,7 @@ def test_a_window_that_everything_fits_changes_nothing() -> None:
     """Tool loop vector 38."""
     view = ContextView(
         state=State.start(LoopConfig(model=MODEL), run_id="r"),
-        messages=(U("a"), A("b")),  # type: ignore[arg-type]
+        messages=(U("a"), A("b")),
         model=MODEL,
     )
 

@@ -1,5 +1,6 @@
 """Folding the hooks of a point: each sees the value as updated so far."""
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
@@ -7,7 +8,16 @@ from typing import Any, Final, TypeAlias
 from attrs import frozen
 from returns.result import Failure, Success
 
-from loopcore.frozen import EMPTY, UNSET, FrozenDict, Json, NotJson, evolve, freeze
+from loopcore.frozen import (
+    EMPTY,
+    UNSET,
+    FrozenDict,
+    Json,
+    NotJson,
+    clean,
+    evolve,
+    freeze,
+)
 from loopcore.hooks.points import POINTS, Found, PointName, Update, View, ViewChanged
 from loopcore.hooks.rule import Hooks, Need
 from loopcore.inputs import ServiceError
@@ -146,7 +156,7 @@ def _read(
             return _taken(name, point, view, function, returned)
     except NotJson as problem:
         return _bad_memo(name, point, view, function, problem)
-    except (TypeError, ValueError) as problem:
+    except Exception as problem:  # noqa: BLE001  # whatever its values do
         text = f"returned {_short(returned)} at {point}"
         return _fault(name, point, f"{text} {_at(function, view)}: {problem}.")
     return _wrong(name, point, view, function, returned)
@@ -178,7 +188,7 @@ def _wrong(
     return _fault(
         name,
         point,
-        f"returned a {type(returned).__name__} at {point} {_at(function, view)}. "
+        f"returned {_short(returned)} at {point} {_at(function, view)}. "
         f"Return {choices} or None.{hint}",
     )
 
@@ -242,7 +252,7 @@ def _line(function: object, error: Exception | None) -> str:
 
 
 def _code(function: Any) -> Any:  # noqa: ANN401  # a code object or None
-    while hasattr(function, "func"):
+    while isinstance(function, functools.partial):
         function = function.func
     if not hasattr(function, "__code__"):
         function = getattr(function.__class__, "__call__", None)  # noqa: B004
@@ -265,11 +275,12 @@ def _short_text(error: Exception) -> str:
         text = str(error)
     except Exception:  # noqa: BLE001  # its own __str__ may fail
         text = "(it cannot be printed)"
-    return ADDRESS.sub("", text)[:500]
+    return clean(ADDRESS.sub("", text)[:500])
 
 
 def _short(value: object) -> str:
-    return f"a {type(value).__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'AEIOaeiou' else 'a'} {name}"
 
 
 @frozen(weakref_slot=False)

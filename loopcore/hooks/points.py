@@ -52,6 +52,7 @@ from loopcore.messages import (
     messages,
     parts,
     text_of,
+    transcript,
 )
 from loopcore.settings import (
     THINKING,
@@ -199,7 +200,7 @@ def _as_vector(value: Any) -> Any:  # noqa: ANN401  # messages or UNSET
 class ContextView(View):
     """Before each request: what it is about to show."""
 
-    messages: PVector[Message]
+    messages: PVector[Message] = field(converter=transcript)
     model: str
     system: str = ""
     tools: tuple[ToolSpec, ...] = ()

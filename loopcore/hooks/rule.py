@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 
 from loopcore.effects import CallModel, Consult
 from loopcore.events import Stop
-from loopcore.frozen import Json, NotJson, constructor, freeze
+from loopcore.frozen import Json, NotJson, clean, constructor, freeze
 from loopcore.hooks.merge import Allow, Ask, Block
 from loopcore.hooks.points import (
     CALL_POINTS,
@@ -34,6 +34,14 @@ from loopcore.hooks.points import (
 )
 from loopcore.messages import AssistantMessage, Message, Say, messages, transcript
 from loopcore.settings import ModelLike, model_id
+from loopcore.tools import HasSpec, ToolSpec, spec_of
+
+
+def _key(key: object) -> str:
+    if isinstance(key, str) and key:
+        return clean(key)
+    message = f"a need's key is a text that is not empty, not {key!r}"
+    raise ValueError(message)
 
 
 @constructor
@@ -44,7 +52,7 @@ class Need:
     Make one with `Need.model` or `Need.service`.
     """
 
-    key: str
+    key: str = field(converter=_key)
     messages: tuple[Message, ...] | None = None
     model_id: str | None = None
     system: str = ""
@@ -79,6 +87,9 @@ Replies: TypeAlias = ReplyUpdate | Need | AssistantMessage | None
 Verdicts: TypeAlias = ToolCallUpdate | Need | Allow | Ask | Block | None
 Results: TypeAlias = ToolResultUpdate | Need | None
 Stops: TypeAlias = StopUpdate | Need | bool | str | Stop | None
+
+EDITED: Final = "edited"
+"""In effect ids, the second passage of a gate: no hook may have this name."""
 
 Function: TypeAlias = Callable[[Any], Any]
 
@@ -152,6 +163,9 @@ class Hooks:
                 f"the hook name {self.name!r} has a dot; effect ids are cut at dots"
             )
             raise ValueError(message)
+        if self.name == EDITED:
+            message = f"{EDITED!r} cannot be a hook's name; it is a word of effect ids"
+            raise ValueError(message)
         for point, function in functions.items():
             _refuse_impure(self.name, point, function)
 
@@ -167,8 +181,9 @@ class Hooks:
         """The same rule under another name, with a memory of its own."""
         return evolve(self, name=name)
 
-    def for_tools(self, *names: str) -> "Hooks":
+    def for_tools(self, *tools: str | HasSpec | ToolSpec) -> "Hooks":
         """The same rule, at the four points of a call only for these tools."""
+        names = tuple(t if isinstance(t, str) else spec_of(t).name for t in tools)
         return evolve(self, tools=names)
 
     def at(self, point: PointName, view: Any) -> Function | None:  # noqa: ANN401
@@ -206,7 +221,7 @@ def _refuse_impure(name: str, point: str, function: object) -> None:
             'services={"policy": policy})`.'
         )
         raise TypeError(message)
-    dropped = _dropped(getattr(code, "__code__", None))
+    dropped = _dropped(code)
     if dropped:
         message = f"Hook {name!r} {dropped}"
         raise TypeError(message)
@@ -219,44 +234,47 @@ IMPURE: Final = (
 )
 
 
-def _dropped(code: Any) -> str:  # noqa: ANN401  # a code object, if it is Python's
+def _dropped(function: object) -> str:
     """A vector is not changed by append; say so to whoever drops what it returns."""
+    code: Any = getattr(function, "__code__", None)
     if code is None:
         return ""
+    view = code.co_varnames[inspect.ismethod(function) :][:1]
     ops = [op for op in dis.get_instructions(code) if op.opname not in NOISE]
-    for n, op in enumerate(ops[:-1]):
-        if op.argval not in VECTORS or ops[n + 1].argval not in GROW:
-            continue
-        line = next((o.starts_line for o in reversed(ops[: n + 1]) if o.starts_line), 0)
-        if _is_dropped(ops[n + 2 :]):
-            where = f"{_base(code.co_filename)}:{_line(code, op, line)}"
+    for n, (base, held, grow) in enumerate(zip(ops, ops[1:], ops[2:], strict=False)):
+        on_view = base.argval in view and base.opname.startswith("LOAD_FAST")
+        grows = held.argval in VECTORS and grow.argval in GROW
+        if on_view and grows and _is_dropped(ops[n:]):
+            where = f"{_base(code.co_filename)}:{_line(code, held)}"
             return (
-                f"called view.{op.argval}.{ops[n + 1].argval}(...) and dropped the result "
-                f"({where}). A PVector is not changed by {ops[n + 1].argval}, it returns a "
-                f"new one: `return view.{op.argval}.{ops[n + 1].argval}(...)`."
+                f"called view.{held.argval}.{grow.argval}(...) and dropped the result "
+                f"({where}). A PVector is not changed by {grow.argval}, it returns a new "
+                f"one: `return view.{held.argval}.{grow.argval}(...)`."
             )
     return ""
 
 
 VECTORS: Final = ("messages", "transcript", "new_messages")
 GROW: Final = ("append", "extend")
-NOISE: Final = ("CACHE", "PRECALL", "PUSH_NULL", "EXTENDED_ARG")
+NOISE: Final = ("CACHE", "EXTENDED_ARG")
 
 
 def _is_dropped(ops: list[dis.Instruction]) -> bool:
-    """Whether the statement that begins here ends in a value nobody takes."""
-    for n, op in enumerate(ops):
-        if op.opname == "POP_TOP":
-            return n > 0 and ops[n - 1].opname.startswith("CALL")
-        if op.opname.startswith(("STORE", "RETURN", "POP_JUMP", "YIELD", "JUMP")):
-            return False
+    """Whether what `view.messages.append(...)` leaves on the stack is thrown away."""
+    depth = 0
+    for n, op in enumerate(ops[:-1]):
+        depth += dis.stack_effect(op.opcode, op.arg, jump=False)
+        if n > GROW_AT and depth == 1:
+            return ops[n + 1].opname == "POP_TOP"
     return False
 
 
-def _line(code: Any, op: dis.Instruction, line: Any) -> int:  # noqa: ANN401
-    positions = getattr(op, "positions", None)
-    found = positions.lineno if positions else line
-    return int(found or code.co_firstlineno)
+GROW_AT: Final = 2
+
+
+def _line(code: Any, op: dis.Instruction) -> int:  # noqa: ANN401  # a code object
+    line = op.positions.lineno if op.positions else None
+    return int(line or code.co_firstlineno)
 
 
 def _base(path: str) -> str:
