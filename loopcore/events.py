@@ -4,14 +4,26 @@ All but deltas come from `step`, so they are the same in a run, a stream, by han
 replay. `at` is the run's time, None where nobody gave one.
 """
 
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from attrs import field, frozen
 
 from loopcore.effects import Effect
-from loopcore.frozen import Json, constructor
+from loopcore.frozen import Json, clean, constructor, one_of
 from loopcore.inputs import Value
 from loopcore.messages import AssistantMessage, Message, ToolResultMessage, Usage
+
+REASONS: Final = (
+    "done",
+    "terminated",
+    "hook",
+    "limit",
+    "aborted",
+    "model_error",
+    "hook_error",
+    "output_error",
+    "forked",
+)
 
 
 @constructor
@@ -19,12 +31,11 @@ from loopcore.messages import AssistantMessage, Message, ToolResultMessage, Usag
 class Stop:
     """Why a run ended. A hook may give `Stop("limit", ...)`.
 
-    `reason` is one of done, terminated, hook, limit, aborted, model_error, hook_error,
-    output_error, forked; `hook` and `point` say who ended it, where a hook did.
+    `reason` is one of `REASONS`; `hook` and `point` say who ended it, where a hook did.
     """
 
-    reason: str
-    detail: str = ""
+    reason: str = field(validator=one_of(*REASONS))
+    detail: str = field(default="", converter=clean)
     hook: str | None = field(default=None, kw_only=True)
     point: str | None = field(default=None, kw_only=True)
     error: str | None = field(default=None, kw_only=True)

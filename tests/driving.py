@@ -35,7 +35,7 @@ E = TypeVar("E")
 MODEL: Final = "test:model"
 
 
-def spec(name: str, **more: Any) -> ToolSpec:  # noqa: ANN401  # a spec's own fields
+def spec(name: str, **more: Any) -> ToolSpec:  # a spec's own fields
     """A tool that takes anything."""
     return ToolSpec(name, f"The tool {name}.", {"type": "object"}, **more)
 
@@ -52,7 +52,7 @@ def call(name: str, id: str = "", **arguments: object) -> ToolCall:  # noqa: A00
     return ToolCall(name, arguments, id or name)
 
 
-def config(*hooks: Hooks, tools: str | Iterable[Any] = "ab", **more: Any) -> LoopConfig:  # noqa: ANN401
+def config(*hooks: Hooks, tools: str | Iterable[Any] = "ab", **more: Any) -> LoopConfig:
     """A configuration; tools that are only named take anything."""
     specs = [spec(tool) if isinstance(tool, str) else tool for tool in tools]
     return LoopConfig(model=MODEL, tools=specs, hooks=hooks, **more)
@@ -91,7 +91,7 @@ class Run:
         """Why the door refuses this."""
         return deliver(self.state, given).failure()
 
-    def says(self, *parts: str | ToolCall, **more: Any) -> "Run":  # noqa: ANN401
+    def says(self, *parts: str | ToolCall, **more: Any) -> "Run":
         """The model that waits replies with these parts."""
         content = [Text(part) if isinstance(part, str) else part for part in parts]
         reply = AssistantMessage(content, **more)
@@ -179,7 +179,7 @@ class Run:
         return [spoken(event.message) for event in self.events(MessageAdded)]
 
 
-def begin(config: LoopConfig, *given: Given, **more: Any) -> Run:  # noqa: ANN401
+def begin(config: LoopConfig, *given: Given, **more: Any) -> Run:
     """A run "r" that was given these: a prompt, unless they say otherwise."""
     run = Run(config, State.start(config, run_id="r", **more))
     return run.give(*(given or ("go",)))
@@ -218,7 +218,7 @@ class Spy:
         self.views: list[Any] = []
         self.answers = answers
 
-    def __call__(self, view: Any) -> Any:  # noqa: ANN401  # a view of any point
+    def __call__(self, view: Any) -> Any:  # a view of any point
         self.views.append(view)
         place = min(len(self.views), len(self.answers)) - 1
         answer = self.answers[place] if self.answers else None

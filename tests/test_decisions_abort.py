@@ -33,7 +33,7 @@ from tests.driving import Run, Spy, begin, call, config, typed, words
 NEED = Need.service("k", "policy")
 
 
-def for_call(name: str, answer: object) -> Any:  # noqa: ANN401  # a hook's function
+def for_call(name: str, answer: object) -> Any:  # a hook's function
     return Spy(lambda view: answer if view.call.id == name else None)
 
 

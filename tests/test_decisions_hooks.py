@@ -58,7 +58,7 @@ def once_answered(update: object, need: Need = NEED) -> Spy:
     return Spy(lambda view: update if view.answers else need)
 
 
-def count(view: Any) -> Any:  # noqa: ANN401  # a context view
+def count(view: Any) -> Any:  # a context view
     return ContextUpdate(memo=(view.memo or 0) + 1)
 
 
@@ -292,7 +292,7 @@ WRONG: dict[str, list[Any]] = {
 }
 
 
-def drive(point: str, *answers: Callable[[Any], object] | object, **more: Any) -> Run:  # noqa: ANN401
+def drive(point: str, *answers: Callable[[Any], object] | object, **more: Any) -> Run:
     """A run in which this point is asked: of a tool, a failed reply, or a turn."""
     hook: dict[str, Any] = {point: Spy(*answers)}
     run = begin(config(Hooks("h", **hook, **more)))
@@ -304,7 +304,7 @@ def drive(point: str, *answers: Callable[[Any], object] | object, **more: Any) -
     return run.ran("a", "A") if run.all(_runs()) else run
 
 
-def _runs() -> Any:  # noqa: ANN401
+def _runs() -> Any:
     from loopcore import RunTool  # noqa: PLC0415
 
     return RunTool
@@ -498,7 +498,7 @@ def test_a_prepare_hook_that_raises_costs_only_its_call() -> None:
     assert run.one_request.id == "r.1.2.model.1"
 
 
-def flag(outcome: Any, *, is_error: bool) -> Run:  # noqa: ANN401  # an Outcome
+def flag(outcome: Any, *, is_error: bool) -> Run:  # an Outcome
     hook = Hooks("flag", after_tool_call=Spy(ToolResultUpdate(is_error=is_error)))
     return (
         begin(config(hook)).says(call("a")).ran("a", ToolOutput("x", outcome=outcome))

@@ -69,7 +69,7 @@ def _call_model(state: State, out: Out, folded: Folded) -> State:
         shown.tools,
         thinking=shown.thinking,
         options=shown.options,
-        by=folded.writers,
+        by=folded.writers.without("stop"),
     )
     turn = evolve(turn, asked=shown.model, tools=shown.tools, reply=None, error=None)
     state = evolve(state, turn=turn, requests=state.requests + 1)
