@@ -18,7 +18,16 @@ from loopcore.frozen import (
     evolve,
     freeze,
 )
-from loopcore.hooks.points import POINTS, Found, PointName, Update, View, ViewChanged
+from loopcore.hooks.merge import later
+from loopcore.hooks.points import (
+    POINTS,
+    Found,
+    PointName,
+    Update,
+    View,
+    ViewChanged,
+    rules,
+)
 from loopcore.hooks.rule import Hooks, Need
 from loopcore.inputs import ServiceError
 from loopcore.messages import ModelError
@@ -109,8 +118,14 @@ def _took(folded: Folded, point: PointName, name: str, update: Update) -> Folded
 
 
 def _changed(name: str, old: Update, new: Update) -> bool:
-    """Whether the field is this update's now: a verdict that lost is not."""
-    return name != "memo" and getattr(old, name) is not getattr(new, name)
+    """Whether the field is this update's now: a verdict that lost is not.
+
+    An equal value is still the later writer's: identity is not the same after a reload.
+    """
+    if name == "memo":
+        return False
+    is_value = rules(type(new))[name] is later
+    return is_value or getattr(old, name) is not getattr(new, name)
 
 
 def _ask(hook: Hooks, point: PointName, view: View) -> Said:
