@@ -59,7 +59,7 @@ def approval() -> RequestApproval:
     )
 
 
-def value_of(interpreter: Interpreter, effect: Effect) -> Any:  # noqa: ANN401  # a value
+def value_of(interpreter: Interpreter, effect: Effect) -> Any:  # a value
     """What an effect was answered with; no task or thread is left."""
     answer = alone(interpreter.perform(effect))
     assert answer is not None
@@ -98,7 +98,7 @@ def test_an_answer_says_how_many_seconds_it_took() -> None:
 def failing(problem: object) -> Model:
     """A model that raises this, or returns it."""
 
-    async def call(effect: CallModel, tell: Tell) -> Any:  # noqa: ANN401, ARG001  # wrong
+    async def call(effect: CallModel, tell: Tell) -> Any:  # noqa: ARG001  # wrong
         if isinstance(problem, BaseException):
             raise problem
         return problem
@@ -517,7 +517,7 @@ async def approve_later(ask: RequestApproval) -> Answer:
 
 
 @pytest.mark.parametrize("approve", [RequestApproval.approve, approve_later])
-def test_a_person_is_asked(approve: Any) -> None:  # noqa: ANN401  # two kinds of function
+def test_a_person_is_asked(approve: Any) -> None:  # two kinds of function
     effect = approval()
 
     assert value_of(Interpreter(approve=approve), effect) == effect.approve().value
@@ -538,7 +538,7 @@ def test_an_approval_that_fails_is_a_reject() -> None:
 
 
 def test_an_approval_that_is_no_answer_is_a_reject() -> None:
-    def approve(ask: RequestApproval) -> Any:  # noqa: ANN401, ARG001  # wrong on purpose
+    def approve(ask: RequestApproval) -> Any:  # noqa: ARG001  # wrong on purpose
         return True
 
     value = value_of(Interpreter(approve=approve), approval())
@@ -619,7 +619,7 @@ def test_a_function_can_be_put_round_every_effect() -> None:
 def test_the_last_function_put_round_is_the_outermost() -> None:
     order: list[str] = []
 
-    def noting(name: str) -> Any:  # noqa: ANN401  # an Around
+    def noting(name: str) -> Any:  # an Around
         async def around(effect: Effect, tell: Tell, inner: Perform) -> Answer | None:
             order.append(name)
             return await inner(effect, tell)

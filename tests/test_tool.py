@@ -50,12 +50,12 @@ class Trip(pydantic.BaseModel):
     days: int = pydantic.Field(gt=0)
 
 
-def parameters(kind: object) -> Any:  # noqa: ANN401  # a schema
+def parameters(kind: object) -> Any:  # a schema
     """The schema of a tool with one parameter of this type."""
     return _tool_of(kind).spec.parameters
 
 
-def bound(kind: object, value: object) -> Any:  # noqa: ANN401  # of that type
+def bound(kind: object, value: object) -> Any:  # of that type
     """What the function gets for this JSON."""
     arguments = freeze_object({"it": value})
     return _tool_of(kind).bind(arguments, CONTEXT)["it"]

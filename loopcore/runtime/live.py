@@ -1,0 +1,244 @@
+"""The one driver: performs what a run wants, and gives it the answers as they arrive."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from os import PathLike
+from typing import Final, TypeAlias
+
+from returns.result import Failure, Success
+
+from loopcore.config import LoopConfig
+from loopcore.effects import CallModel, Effect
+from loopcore.events import Delta, Event
+from loopcore.frozen import FrozenDict, Json, evolve
+from loopcore.inputs import INPUTS, Abort, Answer, Input, Prompt
+from loopcore.messages import AssistantMessage
+from loopcore.reducer import Effects, Given, RunResult, advance, step
+from loopcore.runtime.interpreter import Interpreter
+from loopcore.runtime.partial import Partial
+from loopcore.runtime.record import Recording
+from loopcore.runtime.tasks import end
+from loopcore.state import Rejected, State
+
+Journal: TypeAlias = str | PathLike[str]
+Watcher: TypeAlias = Callable[[Event], None]
+
+
+class Flight:
+    """An effect that is being performed: its task, and what it has told so far.
+
+    Its `tell` makes events of pieces, until the effect has ended.
+    """
+
+    def __init__(
+        self, effect: Effect, state: State, interpreter: Interpreter, watch: Watcher
+    ) -> None:
+        self.effect, self._state = effect, state
+        self._now, self._watch = interpreter.now, watch
+        self._partial, self._open = Partial(), True
+        perform = interpreter.perform(effect, self._tell)
+        self.task = asyncio.create_task(perform, name=effect.id)
+        self.task.add_done_callback(self._close)
+
+    def leave(self) -> None:
+        """It is no longer wanted: nothing more is told, and it is to end."""
+        self._open = False
+        self.task.cancel()
+
+    def _close(self, _: object) -> None:
+        self._open = False
+
+    def partial(self) -> AssistantMessage | None:
+        """What a model has streamed, if this is one."""
+        if not isinstance(self.effect, CallModel):
+            return None
+        return self._partial.message(self.effect.model)
+
+    def _tell(  # the signature of Tell
+        self,
+        text: str = "",
+        *,
+        part: int = 0,
+        thinking: str = "",
+        name: str = "",
+        arguments: str = "",
+        progress: Json = None,
+    ) -> None:
+        if not self._open or (text, thinking, name, arguments, progress) == NOTHING:
+            return
+        delta = Delta(
+            self.effect.id,
+            part=part,
+            text=text,
+            thinking=thinking,
+            name=name,
+            arguments=arguments,
+            progress=progress,
+            run_id=self._state.run_id,
+            turn=self._state.turns,
+            at=self._now(),
+        )
+        self._partial.add(delta)
+        self._watch(delta)
+
+
+NOTHING: Final = ("", "", "", "", None)
+
+
+class Live:
+    """A run that is going on. Whoever moves it closes it."""
+
+    def __init__(
+        self,
+        config: LoopConfig,
+        interpreter: Interpreter,
+        state: State,
+        watch: Watcher | None = None,
+    ) -> None:
+        interpreter.check(config)
+        self.config, self.state = config, state
+        self._interpreter, self._watch = interpreter, watch
+        self._journal: Journal | None = None
+        self._recording: Recording | None = None
+        self._flights: dict[str, Flight] = {}
+        self._leaving: list[asyncio.Task[Answer | None]] = []
+        self._not_here: set[str] = set()
+        self._woken = asyncio.Event()
+
+    def begin(self, given: tuple[Given, ...], journal: Journal | None) -> None:
+        """Take these first. If one is refused, nothing is recorded or performed."""
+        self._journal = journal
+        self._take(*step(self.config, self.state))  # what was delivered and not stepped
+        self.give(*given)
+
+    def give(self, *given: Given) -> None:
+        """Record and step these at once: all of them, or none.
+
+        Raises:
+            Rejected: saying why one cannot be taken.
+        """
+        at = self._interpreter.now()
+        inputs = tuple(map(self._input, given))
+        match advance(self.config, self.state, *inputs, at=at):
+            case Success((state, effects)):
+                self._record(inputs, at)
+                self._take(state, effects)
+            case Failure(refused):
+                raise refused
+
+    async def move(self) -> bool:
+        """Perform what is wanted until something happens; False if nothing more can."""
+        leaving, self._leaving = self._leaving, []
+        await end(leaving)
+        self._start()
+        if not self._flights:
+            return False
+        await self._woken.wait()
+        self._woken.clear()
+        self._land()
+        return True
+
+    async def close(self) -> None:
+        """Cancel what is in flight, and wait until it has ended."""
+        self._leave(list(self._flights))
+        leaving, self._leaving = self._leaving, []
+        await end(leaving)
+
+    def drop(self) -> None:
+        """Cancel what is in flight, where nobody can wait."""
+        for flight in self._flights.values():
+            if not flight.task.get_loop().is_closed():
+                flight.task.cancel()
+
+    @property
+    def result(self) -> RunResult:
+        """What the run came to so far."""
+        return RunResult.of(self.config, self.state)
+
+    def _input(self, given: Given) -> Input:
+        if not isinstance(given, INPUTS):
+            return Prompt(given)
+        return self._with_partials(given) if isinstance(given, Abort) else given
+
+    def _with_partials(self, given: Abort) -> Abort:
+        """An abort keeps what had been streamed."""
+        found = ((key, flight.partial()) for key, flight in self._flights.items())
+        streamed = {key: message for key, message in found if message}
+        return evolve(given, partials=FrozenDict({**streamed, **given.partials}))
+
+    def _record(self, inputs: tuple[Input, ...], at: float) -> None:
+        if self._journal is None:
+            return
+        if self._recording is None:
+            self._recording = Recording(self._journal, self.state)
+        self._recording.add(inputs, at)
+
+    def _take(self, state: State, effects: Effects) -> None:
+        self.state = state
+        wanted = {effect.id for effect in state.waiting}
+        self._leave([key for key in self._flights if key not in wanted])
+        for event in effects.tell:
+            self._tell(event)
+        self._woken.set()
+
+    def _leave(self, unwanted: list[str]) -> None:
+        for key in unwanted:
+            flight = self._flights.pop(key)
+            flight.leave()
+            self._leaving.append(flight.task)
+
+    def _tell(self, event: Event) -> None:
+        self._interpreter.tell(event)
+        if self._watch:
+            self._watch(event)
+            self._woken.set()
+
+    def _start(self) -> None:
+        for owner in _runs(self.state):
+            for key, effect in owner.pending.items():
+                if key not in self._flights and key not in self._not_here:
+                    flight = Flight(effect, owner, self._interpreter, self._tell)
+                    flight.task.add_done_callback(lambda _: self._woken.set())
+                    self._flights[key] = flight
+
+    def _land(self) -> None:
+        """Take the answers that have arrived; of a tie, by their place in the run."""
+        for effect in self.state.waiting:
+            flight = self._flights.get(effect.id)
+            if flight and flight.task.done():
+                del self._flights[effect.id]
+                self._answer(effect, flight.task.result())
+
+    def _answer(self, effect: Effect, answer: Answer | None) -> None:
+        if answer is None:
+            self._not_here.add(effect.id)
+            return
+        try:
+            self.give(answer)
+        except Rejected as refused:  # it is no answer to this effect
+            self.give(effect.fail(str(refused)))
+
+
+def _runs(state: State) -> Iterator[State]:
+    """The runs nested in this one, and itself, in the order of `State.waiting`."""
+    for child in state.children:
+        yield from _runs(child)
+    yield state
+
+
+def beginning(
+    config: LoopConfig,
+    interpreter: Interpreter,
+    state: State | None,
+    run_id: str | None,
+) -> State:
+    """The state to go on from: the given one, or a new one."""
+    if state is None:
+        return State.start(config, run_id=run_id or interpreter.new_run_id())
+    if run_id not in (None, state.run_id):
+        message = (
+            f"run_id={run_id!r} names a new run, but the state given is of run "
+            f"{state.run_id!r}. Leave run_id out to go on with it."
+        )
+        raise ValueError(message)
+    return state

@@ -1,0 +1,74 @@
+"""Run a loop to its end, or to what cannot be had here."""
+
+from functools import partial
+
+from loopcore.config import LoopConfig
+from loopcore.reducer import Given, RunResult
+from loopcore.runtime.interpreter import Interpreter
+from loopcore.runtime.live import Journal, Live, beginning
+from loopcore.runtime.sync import run_here
+from loopcore.state import State
+
+
+async def run(
+    config: LoopConfig,
+    interpreter: Interpreter,
+    *given: Given,
+    state: State | None = None,
+    run_id: str | None = None,
+    journal: Journal | None = None,
+) -> RunResult:
+    """Give these to a run, perform what it wants, until it stops or has to wait.
+
+    It waits for what this interpreter cannot do, such as an approval where nobody can be
+    asked: then the returned state is the resume token. Cancelling the task that awaits
+    this is a crash, not an abort: what is in flight is cancelled and awaited, and the
+    exception goes on.
+
+    Args:
+        config: what the run is.
+        interpreter: who does the work.
+        given: texts (prompts), messages and inputs, answers to approvals among them; may
+            be nothing, to perform what the state waits for.
+        state: a run to go on with; without it a new one begins.
+        run_id: the new run's name; by default the interpreter invents one.
+        journal: a file that does not exist yet; each input is written to it before the
+            run goes on.
+
+    Raises:
+        Rejected: if the run cannot take what is given.
+        ValueError: if the interpreter lacks what the configuration offers.
+    """
+    live = Live(config, interpreter, beginning(config, interpreter, state, run_id))
+    live.begin(given, journal)
+    try:
+        while await live.move():
+            pass
+    finally:
+        await live.close()
+    return live.result
+
+
+def run_sync(
+    config: LoopConfig,
+    interpreter: Interpreter,
+    *given: Given,
+    state: State | None = None,
+    run_id: str | None = None,
+    journal: Journal | None = None,
+) -> RunResult:
+    """`run` for code that is not asynchronous, in an event loop of its own.
+
+    Raises:
+        RuntimeError: where an event loop is already running.
+    """
+    work = partial(
+        run,
+        config,
+        interpreter,
+        *given,
+        state=state,
+        run_id=run_id,
+        journal=journal,
+    )
+    return run_here(work, "run_sync()", 'result = await run(config, interpreter, "…")')

@@ -1,0 +1,152 @@
+"""A model and tools that say what a test tells them to."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from attrs import field, frozen
+
+from loopcore.config import LoopConfig, Nested
+from loopcore.effects import CallModel
+from loopcore.events import Tell
+from loopcore.messages import (
+    AssistantMessage,
+    Image,
+    ModelError,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+)
+from loopcore.runtime.model import Called, Model
+from loopcore.runtime.tool import Tool
+from loopcore.tools import ToolOutput, ToolSpec
+
+Said: TypeAlias = str | Part | Iterable[str | Part] | AssistantMessage | ModelError
+Reply: TypeAlias = Said | Callable[[CallModel], Said]
+"""Text, a tool call or several, a whole message, a failure, or a function of the request."""
+
+WORDS: Final = re.compile(r"\s*\S+|\s+")
+
+
+@frozen(init=False, eq=False)
+class ScriptedModel(Model):
+    """A model that says these, one after the other, piece by piece.
+
+    `requests` are those it got.
+
+    >>> ScriptedModel("Hello.", ToolCall("add", {"a": 1}))
+    ScriptedModel(id='test:script', 2 replies)
+    """
+
+    replies: tuple[Reply, ...]
+    requests: list[CallModel] = field(factory=list[CallModel])
+
+    def __init__(self, *replies: Reply, id: str = "test:script") -> None:  # noqa: A002
+        self.__attrs_init__(id, self._reply, replies)  # pyright: ignore[reportAttributeAccessIssue]  # made by attrs
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(id={self.id!r}, {len(self.replies)} replies)"
+
+    async def _reply(self, effect: CallModel, tell: Tell) -> Called:
+        asked = len(self.requests)
+        self.requests.append(effect)
+        if asked >= len(self.replies):
+            return ModelError(self._overrun(), "bad_request")
+        reply = self.replies[asked]
+        said = _called(reply(effect) if callable(reply) else reply, self.id)
+        if isinstance(said, AssistantMessage):
+            stream(said, tell)
+        return said
+
+    def _overrun(self) -> str:
+        return (
+            f"The script of {self.id!r} has {len(self.replies)} replies, and was asked "
+            f"{len(self.requests)} times. Last shown: {_last(self.requests)}"
+        )
+
+    def assert_complete(self) -> None:
+        """Fail if it was asked more often, or less often, than it has replies."""
+        left = self.replies[len(self.requests) :]
+        assert not left, f"{self.id!r} was not asked for {list(left)}"  # noqa: S101  # for tests
+        over = len(self.requests) > len(self.replies)
+        assert not over, self._overrun()  # noqa: S101  # as above
+
+
+def _last(requests: list[CallModel]) -> str:
+    return repr(requests[-1].messages[-1]) if requests[-1].messages else "nothing"
+
+
+def _called(said: Said, model: str) -> Called:
+    if isinstance(said, AssistantMessage | ModelError):
+        return said
+    content = (
+        [said] if isinstance(said, str | Text | Image | Thinking | ToolCall) else said
+    )
+    parts = [Text(p) if isinstance(p, str) else p for p in content if p]
+    calls = any(isinstance(part, ToolCall) for part in parts)
+    return AssistantMessage(parts, model=model, finish="tools" if calls else "end")
+
+
+def stream(message: AssistantMessage, tell: Tell) -> None:
+    """Tell a message piece by piece: text word by word, a call's name, its arguments."""
+    for place, part in enumerate(message.parts):
+        match part:
+            case Text(text=text):
+                for word in WORDS.findall(text):
+                    tell(word, part=place)
+            case Thinking(text=text):
+                for word in WORDS.findall(text):
+                    tell(thinking=word, part=place)
+            case ToolCall():
+                tell(part=place, name=part.name)
+                tell(part=place, arguments=part.text)
+            case Image():
+                pass
+
+
+def ScriptedTools(  # noqa: N802  # a double, named like the others
+    config: LoopConfig, outcomes: Mapping[str, Iterable[object]]
+) -> list[Tool]:
+    """A tool for each one offered; each call takes the next of its outcomes.
+
+    An outcome is what the tool returns, or an exception that it raises. Tools of nested
+    configurations are here too.
+
+    Raises:
+        ValueError: for outcomes of a tool that is not offered.
+    """
+    specs = {spec.name: spec for spec in _specs(config)}
+    strange = ", ".join(repr(name) for name in outcomes if name not in specs)
+    if strange:
+        offered = ", ".join(specs) or "none"
+        message = (
+            f"the configuration does not offer {strange}; its tools are: {offered}"
+        )
+        raise ValueError(message)
+    return [_scripted(spec, outcomes.get(spec.name, ())) for spec in specs.values()]
+
+
+def _specs(config: LoopConfig) -> Iterator[ToolSpec]:
+    for tool in config.tools:
+        if isinstance(tool, Nested):
+            yield from _specs(tool.config)
+        else:
+            yield tool
+
+
+def _scripted(spec: ToolSpec, outcomes: Iterable[object]) -> Tool:
+    left = iter(tuple(outcomes))
+
+    async def take(**arguments: Any) -> Any:  # noqa: ANN401  # whatever it is offered
+        outcome = next(
+            left, ToolOutput(OVER.format(spec.name, arguments), outcome="error")
+        )
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    return Tool(spec, take)
+
+
+OVER: Final = "The script of the tool {!r} has no outcome left for {}."
