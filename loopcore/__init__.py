@@ -53,6 +53,14 @@ from loopcore.reducer import (
     deliver,
     step,
 )
+from loopcore.runtime.context import ToolContext
+from loopcore.runtime.inspect import Inspector
+from loopcore.runtime.interpreter import Interpreter, Perform
+from loopcore.runtime.log import Log
+from loopcore.runtime.model import Model
+from loopcore.runtime.run import run, run_sync
+from loopcore.runtime.stream import Stream, stream
+from loopcore.runtime.tool import Tool, tool
 from loopcore.settings import Settings
 from loopcore.state import Rejected, State
 from loopcore.tools import ToolOutput, ToolSpec
@@ -74,11 +82,16 @@ __all__ = [
     "Given",
     "Image",
     "Input",
+    "Inspector",
+    "Interpreter",
+    "Log",
     "LoopConfig",
     "Message",
+    "Model",
     "ModelError",
     "Nested",
     "NotDone",
+    "Perform",
     "Prompt",
     "Reject",
     "Rejected",
@@ -92,11 +105,14 @@ __all__ = [
     "State",
     "Steer",
     "Stop",
+    "Stream",
     "SystemMessage",
     "Tell",
     "Text",
     "Thinking",
+    "Tool",
     "ToolCall",
+    "ToolContext",
     "ToolOutput",
     "ToolResultMessage",
     "ToolSpec",
@@ -107,5 +123,9 @@ __all__ = [
     "deliver",
     "project",
     "repair",
+    "run",
+    "run_sync",
     "step",
+    "stream",
+    "tool",
 ]
