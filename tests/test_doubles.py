@@ -8,6 +8,7 @@ import pytest
 from loopcore import (
     AssistantMessage,
     CallModel,
+    Image,
     LoopConfig,
     ModelError,
     Text,
@@ -89,7 +90,8 @@ def test_a_reply_is_told_piece_by_piece() -> None:
     ) -> None:
         told.append((part, text or thinking or name or arguments))
 
-    model = ScriptedModel([Thinking("let me see"), "It is\n17.", ADD])
+    picture = Image("aGk=", "image/png")
+    model = ScriptedModel([Thinking("let me see"), "It is\n17.", ADD, picture])
     alone(Interpreter(model).perform(ASK, tell))
 
     assert told == [

@@ -8,23 +8,30 @@ import pytest
 from loopcore import (
     AssistantMessage,
     CallModel,
+    Consult,
     LoopConfig,
     ModelError,
+    RequestApproval,
     RunResult,
     RunTool,
+    ServiceError,
+    Sleep,
     ToolCall,
     ToolResultMessage,
+    ToolSpec,
     Usage,
 )
 from loopcore.events import (
     Ended,
     Event,
+    HookWrote,
     MessageAdded,
     RunEnd,
     RunStart,
     Started,
     TurnEnd,
 )
+from loopcore.frozen import FrozenDict
 from loopcore.hooks import Block, Hooks, Need, TurnUpdate
 from loopcore.runtime.inspect import Inspector
 from loopcore.runtime.interpreter import Interpreter
@@ -252,6 +259,37 @@ def test_the_log_knows_failures_hooks_services_and_pauses(
     assert lines[-1].startswith(
         "r turn 1: run ends: model_error, 0 tokens: model_error"
     )
+
+
+def test_the_log_knows_approvals_pauses_and_what_was_cancelled(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    where: dict[str, Any] = {"run_id": "r", "turn": 1, "at": None}
+    spec, call = ToolSpec("pay"), ToolCall("pay")
+    ask = RequestApproval("r.1.1.ask.0", call, spec, FrozenDict(cents=5))
+    sleep = Sleep("r.1.1.sleep.1", 2.5)
+    consult = Consult("r.1.1.c", "policy")
+    caplog.set_level(logging.DEBUG, "loopcore")
+
+    log = Log(content=True)
+    for event in (
+        Started(ask, **where),
+        Ended(ask, cancelled=True, **where),
+        Started(sleep, **where),
+        Ended(sleep, None, 2.5, **where),
+        Ended(consult, ServiceError("down"), **where),
+        HookWrote(hook="h", point="p", update=None, **where),
+    ):
+        log.on_event(event)
+
+    assert caplog.messages == [
+        'r turn 1: approval of pay starts, 1 arguments: {"cents":5}',
+        "r turn 1: approval of pay was cancelled",
+        "r turn 1: pause of 2.5 s starts",
+        "r turn 1: pause of 2.5 s ended, NoneType, 2.50 s",
+        "r turn 1: service policy ended, ServiceError",
+        "r turn 1: hook h wrote at p",
+    ]
 
 
 def test_a_log_that_nobody_reads_costs_nothing(

@@ -381,9 +381,8 @@ def test_a_thread_that_does_not_listen_is_left_with_a_warning(
     assert answer.value.outcome == "timeout"
     assert thread.daemon
     assert "\n".join(caplog.messages) == (
-        "tool deaf (r1.1.1.run.0) was told to stop 0 s ago and still runs in its thread, "
-        "which nothing can end. Long work should look at ToolContext.cancelled now and "
-        "then."
+        "tool deaf (r1.1.1.run.0) was told to stop and still runs in its thread, which "
+        "nothing can end. Long work should look at ToolContext.cancelled now and then."
     )
 
 
@@ -461,6 +460,31 @@ def test_cancelling_from_outside_tells_and_awaits_a_thread() -> None:
     with pytest.raises(asyncio.CancelledError):
         alone(main())
     assert ended.is_set()
+
+
+def test_a_second_cancellation_does_not_wait_for_a_deaf_thread(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    release = threading.Event()
+
+    @tool
+    def deaf() -> None:
+        """Hang."""
+        release.wait()
+
+    async def main() -> None:
+        able = Interpreter(deaf, grace=3600)
+        task = asyncio.create_task(able.perform(run_of(deaf)))
+        for _ in range(2):
+            await asyncio.sleep(0)
+            task.cancel()
+        await asyncio.wait([task])
+        release.set()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        alone(main())
+    assert "tool deaf (r1.1.1.run.0) was told to stop" in caplog.text
 
 
 def test_an_async_tool_may_await_being_told_to_stop() -> None:
@@ -649,6 +673,15 @@ def test_a_function_put_round_that_raises_is_an_answer(
         raise OSError("no")
 
     assert value_of(Interpreter().wrap(around), effect) == expected
+
+
+def test_a_function_put_round_that_cancels_itself_is_an_answer() -> None:
+    async def around(effect: Effect, tell: Tell, inner: Perform) -> Answer | None:
+        del effect, tell, inner
+        raise asyncio.CancelledError
+
+    expected = ModelError("CancelledError", "raised")
+    assert value_of(Interpreter().wrap(around), ASK) == expected
 
 
 def test_the_clock_and_the_run_ids_can_be_replaced() -> None:

@@ -263,6 +263,31 @@ def test_an_abort_keeps_what_had_been_streamed() -> None:
     assert cut == ["truncated", "truncated"]
 
 
+def test_an_abort_cancels_the_tools_that_run() -> None:
+    """T4, D24."""
+
+    @tool
+    async def hang(context: ToolContext) -> None:
+        """Hang."""
+        context.progress("on")
+        await asyncio.Event().wait()
+
+    async def main() -> Stream:
+        model = ScriptedModel(ToolCall("hang"))
+        config = LoopConfig(model=model, tools=[hang])
+        events = stream(config, Interpreter(model, hang), "go")
+        await first(events, lambda e: isinstance(e, Delta) and e.progress == "on")
+        events.send(Abort())
+        async for _ in events:
+            pass
+        return events
+
+    (message,) = (
+        m for m in alone(main()).state.new if isinstance(m, ToolResultMessage)
+    )
+    assert message.outcome == "cancelled"
+
+
 def test_a_call_that_had_only_begun_is_not_kept() -> None:
     """D25."""
 
@@ -385,8 +410,8 @@ def test_a_stream_that_is_forgotten_cancels_what_is_in_flight() -> None:
 
 def test_a_stream_that_is_forgotten_after_its_loop_says_nothing() -> None:
     async def main() -> Stream:
-        events = live(ScriptedModel("hi"), "go")
-        await anext(events)
+        events = live(hanging({"text": "a"}), "go")
+        await first(events, is_delta)
         return events
 
     events = asyncio.run(main())

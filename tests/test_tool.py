@@ -2,6 +2,7 @@
 
 import enum
 import functools
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -272,6 +273,7 @@ def test_a_method_is_a_tool_of_its_object() -> None:
     buy = Shop("Ada's").buy
 
     assert isinstance(buy, Tool)
+    assert buy.spec is Shop.buy.spec
     assert list(buy.spec.parameters["properties"]) == ["item"]
     assert buy("tea") == "tea from Ada's"
 
@@ -394,13 +396,19 @@ def test_what_a_model_could_not_be_told_is_refused(
     assert str(refused.value).startswith(problem)
 
 
-def test_a_type_that_json_has_nothing_like_is_refused() -> None:
+@pytest.mark.parametrize("with_pydantic", [True, False])
+def test_a_type_that_json_has_nothing_like_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+    with_pydantic: bool,  # noqa: FBT001  # of the matrix
+) -> None:
     """Mistake 11."""
 
     class Socket:
         def __init__(self, address: object) -> None:
             self.address = address
 
+    if not with_pydantic:
+        monkeypatch.delitem(sys.modules, "pydantic")
     with pytest.raises(TypeError, match="the parameter 'it' has a type that JSON has"):
         parameters(Socket)
 

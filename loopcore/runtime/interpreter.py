@@ -6,9 +6,9 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, assert_never
 
-from returns.result import Failure, Success
+from returns.result import Failure
 
 from loopcore.config import LoopConfig
 from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
@@ -173,6 +173,8 @@ class Interpreter:
             case Sleep():
                 await asyncio.sleep(self._left(effect))
                 return effect.done()
+            case _:
+                assert_never(effect)
 
     async def _call(self, effect: CallModel, tell: Tell) -> Answer:
         model = self._models.get(effect.model)
@@ -201,11 +203,10 @@ class Interpreter:
             return None
         name = f"service {effect.service} ({effect.id})"
         work = partial(service, effect.data)
-        match opened(await called(work, name, Cancelled(), self._grace)):
-            case Success(value):
-                return effect.reply(value)
-            case Failure(problem):
-                return effect.fail(str(problem))
+        result = opened(await called(work, name, Cancelled(), self._grace))
+        if isinstance(result, Failure):
+            return effect.fail(str(result.failure()))
+        return effect.reply(result.unwrap())
 
     def _left(self, effect: Sleep) -> float:
         """What is left of a pause; at most all of it, should a clock be set back."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Final, TypeAlias
 
-from returns.result import Failure, Success
+from returns.result import Failure
 
 from loopcore.config import LoopConfig
 from loopcore.effects import CallModel, Effect
@@ -119,12 +119,11 @@ class Live:
         """
         at = self._interpreter.now()
         inputs = tuple(map(self._input, given))
-        match advance(self.config, self.state, *inputs, at=at):
-            case Success((state, effects)):
-                self._record(inputs, at)
-                self._take(state, effects)
-            case Failure(refused):
-                raise refused
+        moved = advance(self.config, self.state, *inputs, at=at)
+        if isinstance(moved, Failure):
+            raise moved.failure()
+        self._record(inputs, at)
+        self._take(*moved.unwrap())
 
     async def move(self) -> bool:
         """Perform what is wanted until something happens; False if nothing more can."""

@@ -1,7 +1,7 @@
 """`Log`: an inspector that writes each moment of a run in one line."""
 
 import logging
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, assert_never
 
 from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
 from loopcore.events import (
@@ -21,6 +21,9 @@ from loopcore.messages import AssistantMessage, ModelError, ToolResultMessage
 from loopcore.runtime.inspect import LOGGER, Inspector
 from loopcore.tools import ToolOutput
 
+Moment: TypeAlias = (
+    RunStart | MessageAdded | TurnEnd | HookWrote | RunEnd | Started | Ended
+)
 Only: TypeAlias = Literal["all", "loop", "tools"]
 ONLY: Final[tuple[Only, ...]] = ("all", "loop", "tools")
 
@@ -68,9 +71,8 @@ def _is_of_tools(event: Event) -> bool:
             return False
 
 
-def _line(event: Event) -> str:
+def _line(event: Moment) -> str:
     """What happened, without what was said."""
-    said = ""
     match event:
         case Started() | Ended():
             said = f"{_named(event.effect)} {_moved(event)}"
@@ -84,8 +86,8 @@ def _line(event: Event) -> str:
             said = f"hook {hook} wrote at {point}"
         case RunEnd(stop=stop, usage=usage):
             said = f"run ends: {stop.reason}, {usage.total} tokens"
-        case Delta():
-            pass
+        case _:
+            assert_never(event)
     return said
 
 
@@ -108,6 +110,8 @@ def _named(effect: Effect) -> str:
             return f"service {service}"
         case Sleep(seconds=seconds):
             return f"pause of {seconds:g} s"
+        case _:
+            assert_never(effect)
 
 
 def _size(effect: Effect) -> str:
@@ -116,7 +120,7 @@ def _size(effect: Effect) -> str:
             return f", {len(messages)} messages, {len(tools)} tools"
         case RunTool(arguments=arguments) | RequestApproval(arguments=arguments):
             return f", {len(arguments)} arguments"
-        case Consult() | Sleep():
+        case _:
             return ""
 
 

@@ -28,8 +28,8 @@ def output_from(returned: Any) -> ToolOutput:  # noqa: ANN401  # whatever a tool
             return output_of(value)
         case Failure(BaseException() as problem):
             return ToolOutput(spoken(problem), outcome="error")
-        case Failure(value):
-            return ToolOutput(output_of(value).parts, outcome="error")
+        case failed:
+            return ToolOutput(output_of(failed.failure()).parts, outcome="error")
 
 
 def opened(returned: Any) -> Success[Any] | Failure[Any]:  # noqa: ANN401  # anything

@@ -92,11 +92,11 @@ class Parameters:
 
 def _hints(fn: Function) -> Mapping[str, Any]:
     """The types of the parameters; that of the result may be unknown at run time."""
-    annotations: dict[str, Any] = dict(getattr(fn, "__annotations__", {}))
-    annotations.pop("return", None)
-    lookalike = types.SimpleNamespace(__annotations__=annotations)
     names = getattr(inspect.unwrap(fn), "__globals__", {})
     try:
+        annotations: dict[str, Any] = dict(getattr(fn, "__annotations__", {}))
+        annotations.pop("return", None)
+        lookalike = types.SimpleNamespace(__annotations__=annotations)
         return get_type_hints(lookalike, names, include_extras=True)
     except NameError as problem:
         message = f"a type is not known where the function is: {problem}"

@@ -38,23 +38,25 @@ async def in_thread(
     def body() -> None:
         result = context.run(_finish, work)
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(_settle, finished, result)
+            loop.call_soon_threadsafe(finished.set_result, result)
 
     threading.Thread(target=body, name=name, daemon=True).start()
     try:
         await asyncio.wait({finished})
     except asyncio.CancelledError:
         told.set()
-        await asyncio.wait({finished}, timeout=grace)
-        if not finished.done():
-            LOG.warning(LEFT, name, grace)
+        try:
+            await asyncio.wait({finished}, timeout=grace)
+        finally:  # also when it is cancelled once more, to hurry it
+            if not finished.done():
+                LOG.warning(LEFT, name)
         raise
     return finished.result()
 
 
 LEFT: Final = (
-    "%s was told to stop %g s ago and still runs in its thread, which nothing can end. "
-    "Long work should look at ToolContext.cancelled now and then."
+    "%s was told to stop and still runs in its thread, which nothing can end. Long work "
+    "should look at ToolContext.cancelled now and then."
 )
 
 
@@ -63,11 +65,6 @@ def _finish(work: Callable[[], T]) -> Finished[T]:
         return Success(work())
     except BaseException as problem:  # noqa: BLE001  # it is raised where it is awaited
         return Failure(problem)
-
-
-def _settle(finished: asyncio.Future[Finished[T]], result: Finished[T]) -> None:
-    if not finished.done():
-        finished.set_result(result)
 
 
 async def called(
@@ -81,8 +78,8 @@ async def called(
             return await value if inspect.isawaitable(value) else value
         case Failure(StopIteration() as problem):  # which no coroutine can raise
             raise RuntimeError(type(problem).__name__) from problem
-        case Failure(problem):
-            raise problem
+        case failed:
+            raise failed.failure()
 
 
 def is_async(fn: Callable[..., Any]) -> bool:

@@ -101,7 +101,7 @@ def stream(message: AssistantMessage, tell: Tell) -> None:
             case ToolCall():
                 tell(part=place, name=part.name)
                 tell(part=place, arguments=part.text)
-            case Image():
+            case _:
                 pass
 
 
