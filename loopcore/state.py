@@ -152,8 +152,8 @@ class Turn:
     """The live data of one turn.
 
     `number` counts from 1 in a run, `attempt` from 1 in a turn. `model` and `thinking` are
-    a fallback's, for the attempts of this turn. `asked` is the model of the newest request,
-    `tools` are those it offered.
+    a fallback's, for the attempts of this turn, and `by` says which hooks chose them.
+    `asked` is the model of the newest request, `tools` are those it offered.
     `reply` and `error` are how its newest attempt was answered.
     The batch works on the slots from `first` up to `last` (all of them, or one by one when
     `sequential`), and `at` is the slot that the present stage is about. `over` once the
@@ -164,6 +164,7 @@ class Turn:
     attempt: int = 1
     model: str | None = None
     thinking: ThinkingLevel | Unset | None = UNSET
+    by: FrozenDict[str] = EMPTY
     asked: str = ""
     tools: tuple[ToolSpec, ...] = ()
     reply: AssistantMessage | None = None
@@ -218,6 +219,7 @@ class State:
         transcript: the stored messages.
         new: the present run's own messages.
         settings: what the next request starts from.
+        by: the hook that last wrote each setting that hooks wrote in this run.
         stage: "idle" outside of a run, "rest" in it, or the point where a hook's need parked.
         turn: the open turn.
         pending: every effect of this run as asked and not yet answered (nested runs keep
@@ -240,6 +242,7 @@ class State:
     run_id: str
     seed: int
     settings: Settings
+    by: FrozenDict[str] = EMPTY
     transcript: PVector[Message] = field(factory=transcript_of)
     new: PVector[Message] = field(factory=transcript_of)
     run: int = 0

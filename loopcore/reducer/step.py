@@ -8,7 +8,7 @@ from returns.result import Failure, Success
 from loopcore.config import LoopConfig
 from loopcore.effects import CallModel, Consult, RequestApproval, RunTool, Sleep
 from loopcore.events import RunStart
-from loopcore.frozen import EMPTY, evolve, vector
+from loopcore.frozen import EMPTY, UNSET, FrozenDict, evolve, vector
 from loopcore.hooks.merge import later
 from loopcore.inputs import (
     Abort,
@@ -93,7 +93,7 @@ def advance(
 
 
 def _prompt(config: LoopConfig, state: State, out: Out, given: Prompt) -> Stage:
-    state = _begin(state, _changed(config.settings, given))
+    state = _begin(evolve(state, by=EMPTY), _changed(config.settings, given))
     out.tell.append(RunStart(messages=given.say, **where(state)))
     state = store(state, out, *given.say)
     state, _ = drain(state, out, "steering", config.steering)
@@ -102,7 +102,9 @@ def _prompt(config: LoopConfig, state: State, out: Out, given: Prompt) -> Stage:
 
 def _continue(config: LoopConfig, state: State, out: Out, given: Continue) -> Stage:
     was_answerable = answerable(state)
-    state = _begin(state, _changed(state.settings, given))
+    by = {k: v for k, v in state.by.items() if getattr(given, k) is UNSET}
+    settings = _changed(state.settings, given)
+    state = _begin(evolve(state, by=FrozenDict(by)), settings)
     out.tell.append(RunStart(messages=(), **where(state)))
     state, steered = drain(state, out, "steering", config.steering)
     if not steered and not was_answerable:

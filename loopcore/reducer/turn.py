@@ -1,16 +1,17 @@
 """The stages of a turn around its batch: request, reply, end of turn, what comes next."""
 
+from typing import Final
+
 from loopcore.config import LoopConfig
 from loopcore.effects import CallModel, Sleep
 from loopcore.events import RunEnd, Stop, TurnEnd
-from loopcore.frozen import EMPTY, evolve
+from loopcore.frozen import EMPTY, FrozenDict, evolve
 from loopcore.hooks.fold import Fault, Folded
 from loopcore.hooks.merge import later
 from loopcore.hooks.points import (
     ContextView,
     ErrorView,
     ReplyView,
-    TurnUpdate,
     TurnView,
 )
 from loopcore.messages import (
@@ -69,7 +70,7 @@ def _call_model(state: State, out: Out, folded: Folded) -> State:
         shown.tools,
         thinking=shown.thinking,
         options=shown.options,
-        by=folded.writers.without("stop"),
+        by=FrozenDict({**state.by, **turn.by, **folded.writers}).without("stop"),
     )
     turn = evolve(turn, asked=shown.model, tools=shown.tools, reply=None, error=None)
     state = evolve(state, turn=turn, requests=state.requests + 1)
@@ -127,6 +128,7 @@ def _sleep(state: State, out: Out, folded: Folded) -> State:
         turn,
         model=later(turn.model, folded.update.model),
         thinking=later(turn.thinking, folded.update.thinking),
+        by=_chosen(turn.by, folded),
     )
     state = evolve(state, turn=turn)
     return request(
@@ -238,14 +240,15 @@ def prepare_next_turn(config: LoopConfig, state: State, out: Out) -> Stage:
     state, folded = ask(config, state, out, "prepare_next_turn", "0", view)
     if folded is None:
         return state, None
-    state = _prepared(state, out, folded.view, folded.update)
+    state = _prepared(state, out, folded)
     if folded.fault:
         return wind_up(config, state, out, fault_stop(folded.fault))
     return state, "should_stop_after_turn"
 
 
-def _prepared(state: State, out: Out, view: TurnView, update: TurnUpdate) -> State:
-    if not update.written:
+def _prepared(state: State, out: Out, folded: Folded) -> State:
+    view: TurnView = folded.view
+    if not folded.update.written:
         return state
     if view.rewritten is not None:
         state = evolve(state, transcript=view.rewritten)
@@ -257,7 +260,17 @@ def _prepared(state: State, out: Out, view: TurnView, update: TurnUpdate) -> Sta
         thinking=view.thinking,
     )
     turn = evolve(the_turn(state), again=bool(view.inject))
-    return store(evolve(state, settings=settings), out, *view.inject, turn=turn)
+    state = evolve(state, settings=settings, by=_chosen(state.by, folded))
+    return store(state, out, *view.inject, turn=turn)
+
+
+def _chosen(by: FrozenDict[str], folded: Folded) -> FrozenDict[str]:
+    """Who chose each setting, now that these hooks did."""
+    chosen = {k: v for k, v in folded.writers.items() if k in SETTINGS}
+    return FrozenDict({**by, **chosen}) if chosen else by
+
+
+SETTINGS: Final = ("model", "system", "tools", "thinking")
 
 
 def should_stop_after_turn(config: LoopConfig, state: State, out: Out) -> Stage:
