@@ -10,7 +10,13 @@ from loopcore.config import LoopConfig
 from loopcore.events import RunEnd, Stop
 from loopcore.frozen import evolve
 from loopcore.inputs import Abort
-from loopcore.messages import AssistantMessage, Outcome, ToolCall, ToolResultMessage
+from loopcore.messages import (
+    AssistantMessage,
+    Outcome,
+    Text,
+    ToolCall,
+    ToolResultMessage,
+)
 from loopcore.reducer.nested import abort_children
 from loopcore.reducer.out import Out, cancel, spend, store, the_turn, where
 from loopcore.state import Done, Settled, Slot, State
@@ -69,10 +75,12 @@ def truncated(state: State) -> State:
 
 
 def abort(config: LoopConfig, state: State, out: Out, given: Abort) -> Stage:
-    """Stop: what had been streamed is kept, everything open is answered."""
+    """Stop: what had arrived of a reply is kept, everything open is answered."""
     streamed = given.partials.get(f"{state.place}.model.{_attempt(state)}")
     if streamed and _awaits_reply(state):
-        state = _keep(state, out, streamed)
+        state = _keep(spend(state, streamed.usage), out, streamed)
+    elif state.stage == "after_model_call":
+        state = _keep(state, out, _arrived(config, state))
     return wind_up(config, state, out, Stop("aborted", given.reason), given)
 
 
@@ -84,13 +92,26 @@ def _awaits_reply(state: State) -> bool:
     return f"{state.place}.model.{_attempt(state)}" in state.pending
 
 
+def _arrived(config: LoopConfig, state: State) -> AssistantMessage:
+    """The reply that a hook had not let pass yet, withheld if hooks there fail closed."""
+    reply = the_turn(state).reply
+    assert reply is not None  # noqa: S101  # hooks are asked about a reply only
+    guards = (h.name for h in config.hooks if h.fail_closed and h.after_model_call)
+    guard = next(guards, None)
+    return reply if guard is None else evolve(reply, content=(withheld(guard),))
+
+
+def withheld(hook: str) -> Text:
+    """What is stored in place of what this hook guards."""
+    return Text(WITHHELD.format(hook))
+
+
 def _keep(state: State, out: Out, streamed: AssistantMessage) -> State:
     turn = state.turn
     assert turn is not None  # noqa: S101  # a reply is awaited in a turn only
     reply = evolve(
         streamed, finish="aborted", model=streamed.model or turn.asked, error=None
     )
-    state = spend(state, reply.usage)
     state = evolve(state, turn=evolve(the_turn(state), reply=reply))
     return truncated(store(state, out, reply))
 
