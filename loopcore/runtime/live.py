@@ -133,8 +133,8 @@ class Live:
         if not self._flights:
             return False
         await self._woken.wait()
-        self._woken.clear()
         self._land()
+        self._woken.clear()
         return True
 
     async def close(self) -> None:
