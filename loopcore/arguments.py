@@ -47,15 +47,38 @@ def arguments_for(spec: ToolSpec, arguments: FrozenDict[Json]) -> Fitting:
 
     If nothing had to be coerced, the very same object comes back.
     """
-    schema = dump_json(spec.parameters)
-    whole = _whole_check(schema)
+    try:
+        fitted = fit(spec.parameters, arguments)
+    except BrokenSchema as broken:
+        return Failure(_broken(spec, str(broken)))
+    match fitted:
+        case Success():
+            return fitted
+        case Failure(problems):
+            return Failure(_misfit(spec, arguments, problems))
+
+
+class BrokenSchema(ValueError):
+    """A schema that says nothing, since it is no JSON Schema."""
+
+
+def fit(
+    schema: FrozenDict[Json], value: Json, name: str = "the arguments"
+) -> Success[Any] | Failure[list[str]]:
+    """The value as the schema wants it, coerced where that is plain, or every problem.
+
+    Raises:
+        BrokenSchema: saying what is wrong with the schema.
+    """
+    text = dump_json(schema)
+    whole = _whole_check(text)
     if isinstance(whole, str):
-        return Failure(_broken(spec, whole))
-    if whole.is_valid(arguments):
-        return Success(arguments)
-    fitted = _fit(_Place(_shape(schema)), arguments)
-    problems = [_sentence(problem) for problem in whole.iter_errors(fitted)]
-    return Failure(_misfit(spec, arguments, problems)) if problems else Success(fitted)
+        raise BrokenSchema(whole)
+    if whole.is_valid(value):
+        return Success(value)
+    fitted = _fit(_Place(_shape(text)), value)
+    problems = [_sentence(problem, name) for problem in whole.iter_errors(fitted)]
+    return Failure(problems) if problems else Success(fitted)
 
 
 # The sentences.
@@ -78,7 +101,7 @@ def _misfit(spec: ToolSpec, arguments: FrozenDict[Json], problems: list[str]) ->
     )
 
 
-def _sentence(problem: ValidationError, whole: str = "the arguments") -> str:
+def _sentence(problem: ValidationError, whole: str) -> str:
     return f"{_path(problem.instance_path) or whole}: {_reason(problem)}"
 
 
