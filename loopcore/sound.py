@@ -97,11 +97,13 @@ SLOTS: Final[dict[str, type[Slot]]] = {
 
 
 def _at_stage(state: State, turn: Turn) -> Problems:
-    needed = "reply" if turn.slots else STAGES.get(state.stage, "")
-    if needed and getattr(turn, needed) is None:
-        yield f"turn.{needed}", "is missing"
+    needed = STAGES.get(state.stage, "")
+    if turn.reply is None and (needed == "reply" or turn.slots):
+        yield "turn.reply", "is missing"
+    if turn.error is None and needed == "error":
+        yield "turn.error", "is missing"
     kind = SLOTS.get(state.stage)
-    if kind and not isinstance(_slot(turn, turn.at), kind):
+    if kind and (turn.at == turn.last or not isinstance(_slot(turn, turn.at), kind)):
         yield "turn.at", f"must be the place of a {kind.__name__}"
 
 

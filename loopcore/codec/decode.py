@@ -40,6 +40,7 @@ from loopcore.codec.plain import (
     array,
     as_object,
     frozen_json,
+    json_object,
     literal,
     mapping,
 )
@@ -92,7 +93,7 @@ def _other(kind: Kind) -> Code:
     if origin is Literal:
         return literal(members)
     if origin is FrozenDict:
-        return mapping(decoder(members[0]))
+        return json_object if members[0] is Any else mapping(decoder(members[0]))
     if origin is tuple or origin is PVector:
         return array(origin, decoder(members[0]))
     return SCALARS[kind]
@@ -158,19 +159,24 @@ def _build(cls: type, given: dict[str, Any]) -> object:
 def _blame(cls: type, given: dict[str, Any], problem: Exception) -> DecodeError:
     """Name the field: a constructor does not say which one it refuses."""
     for field, _ in fields_of(cls):
-        argument, convert = (
-            field.alias or field.name,
-            typing.cast("Any", field.converter),
-        )
-        if argument not in given or convert is None:
+        argument = field.alias or field.name
+        if argument not in given:
             continue
         try:
-            convert(given[argument])
+            _check(cls, field, given[argument])
         except NotJson as inner:
             return not_json(inner).under(field.name)
         except (TypeError, ValueError) as inner:
-            return refused(cls, inner).under(field.name)
-    return refused(cls, problem)
+            return refused(inner).under(field.name)
+    return refused(problem)
+
+
+def _check(cls: type, field: "attrs.Attribute[Any]", value: object) -> None:
+    """What a constructor does with one field."""
+    convert = typing.cast("Any", field.converter)
+    value = convert(value) if convert else value
+    if field.validator:
+        field.validator(object.__new__(cls), field, value)
 
 
 # Unions. What is meant is known by the type of what is there.

@@ -1,9 +1,9 @@
 """Why data was refused, in a sentence that names the place."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
-from loopcore.frozen import DIGITS, FrozenDict, Json, NotJson, dump_json
+from loopcore.frozen import FrozenDict, Json, NotJson, dump_json
 
 UNKNOWN: Final = "unknown field"
 MISSING: Final = "missing field"
@@ -68,9 +68,13 @@ def missing(name: str) -> DecodeError:
     return DecodeError(name, MISSING)
 
 
-def wrong(wanted: Iterable[type], data: Json) -> DecodeError:
+def wrong(wanted: Collection[type], data: Json) -> DecodeError:
     """Another type of JSON than these."""
-    named = " or ".join(dict.fromkeys(NAMES[kind] for kind in wanted))
+    kinds = set(wanted)
+    names = {
+        NAMES[kind]: None for kind in wanted if kind is not int or float not in kinds
+    }
+    named = " or ".join(names)
     return DecodeError("", f"must be {named}, is {shown(data)}")
 
 
@@ -82,7 +86,7 @@ def none_of(options: Iterable[str], data: Json) -> DecodeError:
 
 def too_large() -> DecodeError:
     """A number that nobody can calculate with."""
-    return DecodeError("", f"is too large: a float, or {DIGITS * 3} bits, must hold it")
+    return DecodeError("", "is too large a number")
 
 
 def too_deep(path: str) -> DecodeError:
@@ -95,15 +99,15 @@ def not_json(problem: NotJson) -> DecodeError:
     return DecodeError(problem.path, f"is {problem.problem}")
 
 
-def refused(cls: type, problem: Exception) -> DecodeError:
+def refused(problem: Exception) -> DecodeError:
     """What a constructor refused."""
     said = problem.args[0] if problem.args else type(problem).__name__
-    return DecodeError("", f"cannot be in a {cls.__name__}: {said}")
+    return DecodeError("", f"is refused: {said}")
 
 
 def shown(data: Json) -> str:
     """JSON as an error shows it."""
     if isinstance(data, dict | list | tuple):
         return NAMES[dict if isinstance(data, dict) else list]
-    text = repr(data) if isinstance(data, str) else dump_json(data)
+    text = repr(data) if isinstance(data, str | float) else dump_json(data)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."

@@ -17,6 +17,11 @@ def frozen_json(data: Json) -> Json:
         raise not_json(problem) from None
 
 
+def json_object(data: Json) -> FrozenDict[Json]:
+    """A JSON object: there is no record in it."""
+    return cast("FrozenDict[Json]", frozen_json(as_object(data)))
+
+
 def _text(data: Json) -> str:
     if type(data) is not str:
         raise wrong((str,), data)
