@@ -298,12 +298,18 @@ def _is_past(state: State, effect_id: str) -> bool:
     numbers = effect_id.removeprefix(own).split(".")
     if not effect_id.startswith(own) or len(numbers) < 4:  # noqa: PLR2004  # run.turn.what.n
         return False
-    if not (numbers[0].isdecimal() and numbers[1].isdecimal()):
-        return False
-    place = int(numbers[0]), int(numbers[1])
+    place = _number(numbers[0]), _number(numbers[1])
     return (1, 1) <= place < (state.run, state.turns) or effect_id.startswith(
         tuple(f"{known}." for known in state.closed)
     )
+
+
+def _number(text: str) -> int:
+    """A number that a run or turn may have; 0 if it is none."""
+    return int(text) if text.isdecimal() and len(text) < LONGEST else 0
+
+
+LONGEST: Final = 19
 
 
 def _never(state: State, effect_id: str) -> str:

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 
-from loopcore.config import LoopConfig
+from loopcore.config import AnyConfig
 from loopcore.effects import Sleep
-from loopcore.frozen import evolve
+from loopcore.frozen import FrozenDict, evolve
 from loopcore.inputs import Abort, Input, Prompt
 from loopcore.messages import AssistantMessage, Outcome
 from loopcore.reducer.out import Out, cancel, put, request, spend, the_turn
-from loopcore.state import Ready, Running, Settled, State, seed_of
+from loopcore.state import Closed, Ready, Running, Settled, State, seed_of
 from loopcore.tools import ToolOutput
 
 GONE = "The configuration of this nested run is gone, so it could not go on."
 
 
-def begin(config: LoopConfig, state: State, out: Out, place: int, slot: Ready) -> State:
+def begin(config: AnyConfig, state: State, out: Out, place: int, slot: Ready) -> State:
     """Start the nested run of a call, and the timer that aborts it."""
     inner = config.nested(slot.spec.name)
     assert inner is not None  # noqa: S101  # asked for nested tools only
@@ -42,18 +42,19 @@ def _timer(state: State, out: Out, effect_id: str, seconds: float | None) -> Sta
     return request(state, out, Sleep(effect_id, seconds, until))
 
 
-def feed(config: LoopConfig, state: State, out: Out, place: int, given: Input) -> State:
+def feed(config: AnyConfig, state: State, out: Out, place: int, given: Input) -> State:
     """Give the nested run of a slot an input; its end settles the slot."""
     slot = the_turn(state).slots[place]
     assert isinstance(slot, Running)  # noqa: S101  # only these have a nested run
     assert slot.child is not None  # noqa: S101
-    child = fold_child(config, slot, evolve(slot.child, now=state.now), out, given)
+    child = evolve(slot.child, now=state.now, inputs=state.inputs - 1)
+    child = fold_child(config, slot, child, out, given)
     state = put(state, place, evolve(slot, child=child))
     return _settle(state, out, place, slot, child) if child.stop else state
 
 
 def fold_child(
-    config: LoopConfig, slot: Running, child: State, out: Out, given: Input
+    config: AnyConfig, slot: Running, child: State, out: Out, given: Input
 ) -> State:
     """The nested run after this input."""
     from loopcore.reducer.step import step  # noqa: PLC0415  # a fold inside a fold
@@ -74,12 +75,17 @@ def _forsake(child: State, out: Out) -> State:
 
 
 def _settle(state: State, out: Out, place: int, slot: Running, child: State) -> State:
-    state = cancel(
-        state, out, (i for i in (child.run_id,) if i in state.pending), "end"
-    )
+    timer = (i for i in (child.run_id,) if i in state.pending)
+    state = _bury(cancel(state, out, timer, "the end of its run"), child)
     output = _output(child, slot.terminate)
     settled = Settled(slot.call, slot.spec, slot.arguments, output, ran=True)
     return put(spend(state, child.usage), place, settled)
+
+
+def _bury(state: State, child: State) -> State:
+    """Keep how the nested run's effects ended, for answers that come too late."""
+    over = {child.run_id: Closed("answered", state.inputs)}
+    return evolve(state, closed=FrozenDict({**over, **state.closed, **child.closed}))
 
 
 def _output(child: State, terminate: bool | None) -> ToolOutput:  # noqa: FBT001
@@ -97,7 +103,7 @@ def last_text(state: State) -> str:
     return reply.text if reply else ""
 
 
-def time_out(config: LoopConfig, state: State, out: Out, place: int) -> State:
+def time_out(config: AnyConfig, state: State, out: Out, place: int) -> State:
     """The nested run passed its tool's timeout."""
     slot = the_turn(state).slots[place]
     assert isinstance(slot, Running)  # noqa: S101  # only these have a timer
@@ -127,7 +133,7 @@ def _children(state: State) -> Iterator[tuple[int, State]]:
             yield place, slot.child
 
 
-def abort_children(config: LoopConfig, state: State, out: Out, given: Abort) -> State:
+def abort_children(config: AnyConfig, state: State, out: Out, given: Abort) -> State:
     """The outer run ends: so do its nested runs, and their tokens count."""
     for place, _ in tuple(_children(state)):
         slot = the_turn(state).slots[place]

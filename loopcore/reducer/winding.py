@@ -6,7 +6,7 @@ their hooks, the turn is closed, and the last stages run.
 
 from typing import Final, TypeAlias
 
-from loopcore.config import LoopConfig
+from loopcore.config import AnyConfig
 from loopcore.events import RunEnd, Stop
 from loopcore.frozen import evolve
 from loopcore.inputs import Abort
@@ -30,7 +30,7 @@ WITHHELD: Final = "[withheld: hook {0!r} failed]"
 
 
 def wind_up(  # an abort is handed on to nested runs
-    config: LoopConfig, state: State, out: Out, stop: Stop, given: Abort = END
+    config: AnyConfig, state: State, out: Out, stop: Stop, given: Abort = END
 ) -> Stage:
     """Go to the last stages. What was decided first stands."""
     ending = state.ending or stop
@@ -74,7 +74,7 @@ def truncated(state: State) -> State:
     return evolve(state, turn=evolve(turn, slots=tuple(slots)))
 
 
-def abort(config: LoopConfig, state: State, out: Out, given: Abort) -> Stage:
+def abort(config: AnyConfig, state: State, out: Out, given: Abort) -> Stage:
     """Stop: what had arrived of a reply is kept, everything open is answered."""
     streamed = given.partials.get(f"{state.place}.model.{_attempt(state)}")
     if streamed and _awaits_reply(state):
@@ -92,7 +92,7 @@ def _awaits_reply(state: State) -> bool:
     return f"{state.place}.model.{_attempt(state)}" in state.pending
 
 
-def _arrived(config: LoopConfig, state: State) -> AssistantMessage:
+def _arrived(config: AnyConfig, state: State) -> AssistantMessage:
     """The reply that a hook had not let pass yet, withheld if hooks there fail closed."""
     reply = the_turn(state).reply
     assert reply is not None  # noqa: S101  # hooks are asked about a reply only
@@ -118,7 +118,7 @@ def _keep(state: State, out: Out, streamed: AssistantMessage) -> State:
 
 def forsake(state: State, out: Out, text: str) -> State:
     """End a nested run that nobody can fold any more."""
-    state = cancel(state, out, tuple(state.pending), "end of its configuration")
+    state = cancel(state, out, tuple(state.pending), "the end of its configuration")
     for child in state.children:
         forsake(child, out, text)
     stop = Stop("hook_error", text)
