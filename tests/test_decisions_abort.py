@@ -259,3 +259,19 @@ def test_an_abort_does_not_ask_the_turns_hooks(wish: bool) -> None:  # noqa: FBT
 
     assert turn.views == []
     assert run.reason == "aborted"
+
+
+@pytest.mark.parametrize("fail_closed", [False, True])
+def test_a_reply_that_a_hook_had_not_let_pass_is_kept(fail_closed: bool) -> None:  # noqa: FBT001
+    """D22, D25: as an aborted reply (withheld if fail_closed); its calls are not run."""
+    need = Hooks("need", after_model_call=Spy(NEED), fail_closed=fail_closed)
+    run = begin(config(need)).says("secret", call("a"), usage=Usage(3, 1)).give(Abort())
+    (reply,) = run.state.new[1:2]
+
+    assert isinstance(reply, AssistantMessage)
+    assert reply.finish == "aborted"
+    assert ("secret" in str(run.state.transcript)) is not fail_closed
+    assert run.outcomes == ({} if fail_closed else {"a": "truncated"})
+    assert run.events(TurnEnd)[0].message == reply
+    assert run.state.usage == Usage(3, 1)
+    assert ended_once(run)
