@@ -238,6 +238,20 @@ def one_of(*values: object) -> "Callable[[object, attrs.Attribute[Any], Any], No
     return check
 
 
+def takes(*kinds: type) -> "Callable[[object, attrs.Attribute[Any], Any], None]":
+    """A validator: UNSET, or one of these kinds."""
+
+    def check(record: object, field: "attrs.Attribute[Any]", value: object) -> None:
+        if value is UNSET or isinstance(value, kinds):
+            return
+        where = f"{type(record).__name__}({field.alias}=...)"
+        names = ", ".join(kind.__name__ for kind in kinds)
+        message = f"{where} takes {names}; it got a {type(value).__name__}"
+        raise TypeError(message)
+
+    return check
+
+
 if TYPE_CHECKING:
     from attrs import evolve as evolve  # noqa: PLC0414  # it is exported
 else:

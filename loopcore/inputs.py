@@ -1,7 +1,7 @@
 """Inputs: what happens to a run, in the past tense. All go in through `deliver`."""
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
@@ -15,6 +15,7 @@ from loopcore.frozen import (
     constructor,
     freeze,
     freeze_object,
+    takes,
 )
 from loopcore.messages import AssistantMessage, Message, ModelError, messages
 from loopcore.settings import ThinkingLevel, model_or_unset, specs_or_unset
@@ -74,7 +75,12 @@ class Withdraw:
     key: str | None = None
 
 
-def _partials(given: Mapping[str, AssistantMessage]) -> FrozenDict[AssistantMessage]:
+def _partials(given: Mapping[str, Any]) -> FrozenDict[AssistantMessage]:
+    for effect_id, partial in given.items():
+        if not isinstance(partial, AssistantMessage):
+            kind = type(partial).__name__
+            message = f"Abort(partials=...) takes replies; {effect_id} has a {kind}"
+            raise TypeError(message)
     return FrozenDict(given)
 
 
@@ -171,7 +177,7 @@ class Answer:
     `seconds` is how long it took, if anybody measured.
     """
 
-    effect_id: str
+    effect_id: str = field(validator=takes(str))
     value: Value = field(converter=_frozen_value)
     seconds: float | None = None
 

@@ -4,9 +4,9 @@ A transcript is history. What a model is shown of it is `project`, made for each
 """
 
 from collections.abc import Iterable
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
-from attrs import field, frozen
+from attrs import Attribute, field, frozen
 from pyrsistent import PVector
 
 from loopcore.frozen import (
@@ -18,7 +18,9 @@ from loopcore.frozen import (
     dump_json,
     freeze,
     freeze_object,
+    one_of,
     parse_json,
+    takes,
     vector,
 )
 
@@ -56,6 +58,10 @@ Fault: TypeAlias = Literal[
     "raised",
 ]
 """Why a model gave no reply."""
+
+FINISHES: Final = get_args(Finish)
+OUTCOMES: Final = get_args(Outcome)
+FAULTS: Final = get_args(Fault)
 
 RETRYABLE: Final[frozenset[Fault]] = frozenset(
     ("network", "timeout", "cut_stream", "rate_limit", "overloaded", "server")
@@ -233,6 +239,10 @@ class UserMessage:
         return text_of(self.parts)
 
 
+def _error(reply: object, field_of: "Attribute[Any]", value: object) -> None:
+    takes(ModelError, type(None))(reply, field_of, value)
+
+
 @constructor
 @frozen
 class AssistantMessage:
@@ -240,9 +250,9 @@ class AssistantMessage:
 
     parts: tuple[Part, ...] = field(converter=parts, alias="content")
     model: str = field(default="", kw_only=True)
-    finish: Finish = field(default="end", kw_only=True)
-    usage: Usage = field(default=NO_USAGE, kw_only=True)
-    error: "ModelError | None" = field(default=None, kw_only=True)
+    finish: Finish = field(default="end", kw_only=True, validator=one_of(*FINISHES))
+    usage: Usage = field(default=NO_USAGE, kw_only=True, validator=takes(Usage))
+    error: "ModelError | None" = field(default=None, kw_only=True, validator=_error)
 
     @property
     def text(self) -> str:
@@ -269,11 +279,13 @@ class ModelError:
     """
 
     message: str = field(converter=clean)
-    kind: Fault = "network"
+    kind: Fault = field(default="network", validator=one_of(*FAULTS))
     retry_after: float | None = field(default=None, kw_only=True)
     status: int | None = field(default=None, kw_only=True)
     request_id: str | None = field(default=None, kw_only=True)
-    partial: AssistantMessage | None = field(default=None, kw_only=True)
+    partial: AssistantMessage | None = field(
+        default=None, kw_only=True, validator=takes(AssistantMessage, type(None))
+    )
 
     @property
     def retryable(self) -> bool:
@@ -293,7 +305,7 @@ class ToolResultMessage:
     call_id: str = field(converter=clean)
     name: str = field(converter=clean)
     parts: tuple[Part, ...] = field(converter=parts, alias="content")
-    outcome: Outcome = "ok"
+    outcome: Outcome = field(default="ok", validator=one_of(*OUTCOMES))
     details: Any = field(default=None, converter=freeze)  # pyright: ignore[reportUnknownVariableType]
 
     @property

@@ -4,8 +4,16 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from attrs import field, frozen
 
-from loopcore.frozen import FrozenDict, Json, constructor, freeze, freeze_object, one_of
-from loopcore.messages import Outcome, Part, parts, text_of
+from loopcore.frozen import (
+    FrozenDict,
+    Json,
+    constructor,
+    freeze,
+    freeze_object,
+    one_of,
+    takes,
+)
+from loopcore.messages import OUTCOMES, Outcome, Part, parts, text_of
 
 NO_PARAMETERS: Final = FrozenDict[Json](type="object", properties=FrozenDict())
 
@@ -72,8 +80,8 @@ class ToolOutput:
 
     parts: tuple[Part, ...] = field(converter=parts, alias="content")
     details: Any = field(default=None, converter=freeze, kw_only=True)  # pyright: ignore[reportUnknownVariableType]
-    terminate: bool = field(default=False, kw_only=True)
-    outcome: Outcome = field(default="ok", kw_only=True)
+    terminate: bool = field(default=False, kw_only=True, validator=takes(bool))
+    outcome: Outcome = field(default="ok", kw_only=True, validator=one_of(*OUTCOMES))
 
     @property
     def text(self) -> str:

@@ -21,6 +21,7 @@ from loopcore.frozen import (
     evolve,
     freeze,
     one_of,
+    takes,
     vector,
 )
 from loopcore.hooks.merge import (
@@ -165,23 +166,9 @@ def _inject(value: Any) -> Any:  # noqa: ANN401  # what is said, or UNSET
     return UNSET if value is UNSET else messages(value)
 
 
-def _takes(*kinds: type) -> Callable[[object, "attrs.Attribute[Any]", Any], None]:
-    """A validator: UNSET, or one of these kinds. A wrong one is the hook's own mistake."""
-
-    def check(update: object, field_of: "attrs.Attribute[Any]", value: object) -> None:
-        if value is UNSET or isinstance(value, kinds):
-            return
-        names = ", ".join(kind.__name__ for kind in kinds)
-        said = f"{type(update).__name__}({field_of.name}=...) takes {names}"
-        message = f"{said}; it got a {type(value).__name__}"
-        raise TypeError(message)
-
-    return check
-
-
 def _delay(update: object, field_of: "attrs.Attribute[Any]", value: Any) -> None:  # noqa: ANN401
     """Seconds to wait: a number that is finite and not negative."""
-    _takes(int, float)(update, field_of, value)
+    takes(int, float)(update, field_of, value)
     if value is not UNSET and not 0 <= value < FOREVER:
         span = f"seconds from 0 to {FOREVER:.0f}"
         message = f"RetryUpdate(delay=...) takes {span}; it got {value}"
@@ -218,7 +205,7 @@ class ContextUpdate(Update):
 
     messages: PVector[Message] | Unset = field(default=UNSET, converter=_as_vector)
     model: str | Unset = field(default=UNSET, converter=model_or_unset, kw_only=True)
-    system: str | Unset = field(default=UNSET, kw_only=True, validator=_takes(str))
+    system: str | Unset = field(default=UNSET, kw_only=True, validator=takes(str))
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True
     )
@@ -232,7 +219,7 @@ class ContextUpdate(Update):
         default=UNSET,
         kw_only=True,
         metadata={"rule": any_stop},
-        validator=_takes(bool, str, Stop),
+        validator=takes(bool, str, Stop),
     )
 
 
@@ -250,7 +237,7 @@ class ReplyUpdate(Update):
     """Store this instead. Bare: a message."""
 
     message: AssistantMessage | Unset = field(
-        default=UNSET, validator=_takes(AssistantMessage)
+        default=UNSET, validator=takes(AssistantMessage)
     )
 
 
@@ -273,7 +260,7 @@ class RetryUpdate(Update):
     """Try again: whether, after how many seconds, and with what."""
 
     retry: bool | Unset = field(
-        default=UNSET, metadata={"rule": give_up}, validator=_takes(bool)
+        default=UNSET, metadata={"rule": give_up}, validator=takes(bool)
     )
     delay: float | Unset = field(default=UNSET, kw_only=True, validator=_delay)
     model: str | Unset = field(default=UNSET, converter=model_or_unset, kw_only=True)
@@ -303,7 +290,7 @@ class RawCallView(View):
 class RawCallUpdate(Update):
     """Mend a call's name or arguments."""
 
-    name: str | Unset = field(default=UNSET, kw_only=True, validator=_takes(str))
+    name: str | Unset = field(default=UNSET, kw_only=True, validator=takes(str))
     arguments: FrozenDict[Json] | Unset = field(
         default=UNSET, converter=object_or_unset, kw_only=True
     )
@@ -341,12 +328,12 @@ class ToolCallUpdate(Update):
     decision: Verdict | Unset = field(
         default=UNSET,
         metadata={"rule": strictest},
-        validator=_takes(Allow, Ask, Block),
+        validator=takes(Allow, Ask, Block),
     )
     arguments: FrozenDict[Json] | Unset = field(
         default=UNSET, converter=object_or_unset, kw_only=True
     )
-    terminate: bool | Unset = field(default=UNSET, kw_only=True, validator=_takes(bool))
+    terminate: bool | Unset = field(default=UNSET, kw_only=True, validator=takes(bool))
 
 
 @view
@@ -386,8 +373,8 @@ class ToolResultUpdate(Update):
 
     content: tuple[Part, ...] | Unset = field(default=UNSET, converter=_parts)
     details: Json = field(default=UNSET, converter=_details, kw_only=True)
-    is_error: bool | Unset = field(default=UNSET, kw_only=True, validator=_takes(bool))
-    terminate: bool | Unset = field(default=UNSET, kw_only=True, validator=_takes(bool))
+    is_error: bool | Unset = field(default=UNSET, kw_only=True, validator=takes(bool))
+    terminate: bool | Unset = field(default=UNSET, kw_only=True, validator=takes(bool))
 
 
 @view
@@ -433,7 +420,7 @@ class TurnUpdate(Update):
     thinking: ThinkingLevel | Unset | None = field(
         default=UNSET, kw_only=True, validator=one_of(*THINKING)
     )
-    system: str | Unset = field(default=UNSET, kw_only=True, validator=_takes(str))
+    system: str | Unset = field(default=UNSET, kw_only=True, validator=takes(str))
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True
     )
@@ -450,7 +437,7 @@ class StopUpdate(Update):
     stop: bool | str | Stop | Unset = field(
         default=UNSET,
         metadata={"rule": any_stop},
-        validator=_takes(bool, str, Stop),
+        validator=takes(bool, str, Stop),
     )
 
 

@@ -1,6 +1,7 @@
 """The door: every input is checked against exactly what `step` will see."""
 
 import difflib
+import math
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
@@ -59,6 +60,9 @@ def deliver(state: State, given: Given, *, at: float | None = None) -> Checked:
 def _at(state: State, at: float | None) -> State:
     if at is None:
         return state
+    if not math.isfinite(at):
+        message = f"deliver(at={at}): a time is a finite number of seconds"
+        raise ValueError(message)
     return evolve(state, now=at if state.now is None else max(state.now, at))
 
 
