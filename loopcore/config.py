@@ -1,16 +1,19 @@
 """`LoopConfig`: what a run is. Settings to start from, and pure functions."""
 
 from collections.abc import Iterable
-from typing import Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias
 
 from attrs import field, frozen
+from typing_extensions import TypeVar
 
 from loopcore.frozen import EMPTY, FrozenDict, Json, constructor, freeze_object, one_of
 from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
+from loopcore.output import Wanted, wanted
 from loopcore.settings import THINKING, Settings, ThinkingLevel, model_id
 from loopcore.tools import HasSpec, ToolSpec, spec_of
 
+T = TypeVar("T", default=str)
 Drain: TypeAlias = Literal["one", "all"]
 ONE_OR_ALL = one_of("one", "all")
 
@@ -21,7 +24,7 @@ class Nested:
     """A configuration as a tool of another one: a run inside a run."""
 
     spec: ToolSpec
-    config: "LoopConfig"
+    config: "AnyConfig"
 
 
 def _tools(tools: Iterable[HasSpec | ToolSpec]) -> tuple[ToolSpec | Nested, ...]:
@@ -35,7 +38,7 @@ def _hooks(hooks: Iterable[Hooks]) -> tuple[Hooks, ...]:
 
 
 @frozen(kw_only=True, repr=False)
-class LoopConfig:
+class LoopConfig(Generic[T]):
     """What a run is: settings to start from, and pure functions. Nothing in it acts.
 
     Args:
@@ -45,11 +48,16 @@ class LoopConfig:
         hooks: the rules, in order.
         thinking: how hard the model is to think; None leaves it to the provider.
         options: more for the model's wire, such as {"temperature": 0}.
+        output: a type that the last reply must come to (attrs, dataclass, msgspec,
+            pydantic, or any other that JSON has something like); None takes its text.
+        optional: the model may instead say why there is no such value.
+        repairs: how often a reply that does not fit is sent back with what is wrong.
         parallel: run the calls of a batch together, or one by one.
         steering, follow_ups: take one queued message at a time, or all.
 
     Raises:
         ValueError: for two hooks or two tools of one name.
+        TypeError: for an output type that JSON has nothing like.
     """
 
     model: str = field(converter=model_id)
@@ -58,12 +66,16 @@ class LoopConfig:
     hooks: tuple[Hooks, ...] = field(default=(), converter=_hooks)
     thinking: ThinkingLevel | None = field(default=None, validator=one_of(*THINKING))
     options: FrozenDict[Json] = field(default=EMPTY, converter=freeze_object)
+    output: type[T] | None = None
+    optional: bool = False
+    repairs: int = 2
     parallel: bool = True
     steering: Drain = field(default="one", validator=ONE_OR_ALL)
     follow_ups: Drain = field(default="one", validator=ONE_OR_ALL)
     settings: Settings = field(init=False, eq=False)
     hooks_at: dict[PointName, tuple[Hooks, ...]] = field(init=False, eq=False)
     memos: FrozenDict[Json] = field(init=False, eq=False)
+    wanted: Wanted | None = field(init=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         _refuse_twins("hook", "hooks", [hook.name for hook in self.hooks])
@@ -75,6 +87,7 @@ class LoopConfig:
         object.__setattr__(self, "settings", settings)
         object.__setattr__(self, "hooks_at", {p: _at(self.hooks, p) for p in POINTS})
         object.__setattr__(self, "memos", FrozenDict(memos))
+        object.__setattr__(self, "wanted", _wanted(self.output, self.optional))
 
     def as_tool(
         self,
@@ -97,7 +110,7 @@ class LoopConfig:
         )
         return Nested(spec, self)
 
-    def nested(self, name: str) -> "LoopConfig | None":
+    def nested(self, name: str) -> "AnyConfig | None":
         """The configuration behind a tool that is a nested run."""
         for tool in self.tools:
             if isinstance(tool, Nested) and tool.spec.name == name:
@@ -108,6 +121,14 @@ class LoopConfig:
         tools = ", ".join(spec_of(tool).name for tool in self.tools) or "no tools"
         hooks = ", ".join(hook.name for hook in self.hooks) or "no hooks"
         return f"<config {self.model}: {tools}; {hooks}>"
+
+
+AnyConfig: TypeAlias = LoopConfig[Any]
+"""A configuration, whatever its runs come to."""
+
+
+def _wanted(kind: Any, optional: bool) -> Wanted | None:  # noqa: ANN401, FBT001
+    return None if kind is None or kind is str else wanted(kind, optional=optional)
 
 
 PROMPT_ONLY: FrozenDict[Json] = freeze_object(

@@ -42,8 +42,9 @@ from loopcore.tools import ToolOutput, ToolSpec
 class CallModel:
     """Ask a model. Answered by an `AssistantMessage` or a `ModelError`.
 
-    `messages` are shown as they are; what goes over a wire is `project` of them. `by`
-    names the hook that last wrote a field of this request.
+    `messages` are shown as they are; what goes over a wire is `project` of them. `output`
+    is the JSON Schema that the reply is to fit, if the run wants one. `by` names the hook
+    that last wrote a field of this request.
     """
 
     id: str
@@ -55,6 +56,7 @@ class CallModel:
     options: FrozenDict[Json] = field(
         default=EMPTY, converter=freeze_object, kw_only=True
     )
+    output: FrozenDict[Json] | None = field(default=None, kw_only=True)
     by: FrozenDict[str] = field(default=EMPTY, kw_only=True)
 
     def reply(self, message: AssistantMessage | str) -> Answer:

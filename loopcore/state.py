@@ -31,7 +31,7 @@ from loopcore.tools import ToolOutput, ToolSpec
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from loopcore.config import LoopConfig
+    from loopcore.config import AnyConfig
     from loopcore.saved import Loaded
 
 Phase: TypeAlias = Literal["idle", "model", "tools", "asking", "sleeping", "stopped"]
@@ -267,7 +267,7 @@ class State:
     @classmethod
     def start(
         cls,
-        config: "LoopConfig",
+        config: "AnyConfig",
         *,
         run_id: str,
         transcript: "Iterable[Message]" = (),

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from loopcore.config import LoopConfig
+from loopcore.config import AnyConfig
 from loopcore.events import HookWrote, Stop
 from loopcore.frozen import UNSET, FrozenDict, evolve
 from loopcore.hooks.fold import Fault, Folded, fold
@@ -15,7 +15,7 @@ MOST_NEEDS: Final = 8
 
 
 def ask(  # a point is named by all of these
-    config: LoopConfig,
+    config: AnyConfig,
     state: State,
     out: Out,
     point: PointName,

@@ -6,7 +6,7 @@ from typing import Final
 from returns.result import Failure, Success
 
 from loopcore.arguments import arguments_for
-from loopcore.config import LoopConfig
+from loopcore.config import AnyConfig
 from loopcore.effects import RequestApproval, RunTool
 from loopcore.frozen import UNSET, evolve
 from loopcore.hooks.fold import Folded
@@ -44,7 +44,7 @@ from loopcore.state import (
 from loopcore.tools import ToolOutput, ToolSpec
 
 
-def open_batch(config: LoopConfig, state: State, reply: AssistantMessage) -> Stage:
+def open_batch(config: AnyConfig, state: State, reply: AssistantMessage) -> Stage:
     """Begin a batch: all its calls together, or one by one."""
     one_by_one = not config.parallel or _sequential(state, reply)
     slots = tuple(map(Waiting, reply.calls))
@@ -85,7 +85,7 @@ def _find(tools: tuple[ToolSpec, ...], name: str) -> ToolSpec | None:
     return next((tool for tool in tools if tool.name == name), None)
 
 
-def prepare_tool_call(config: LoopConfig, state: State, out: Out) -> Stage:
+def prepare_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     """Mend a raw call, find its tool, validate its arguments."""
     turn = the_turn(state)
     if turn.at == turn.last:
@@ -153,7 +153,7 @@ def _unknown(tools: tuple[ToolSpec, ...], name: str) -> str:
     return f"There is no tool {name!r}.{hint}{listed}"
 
 
-def before_tool_call(config: LoopConfig, state: State, out: Out) -> Stage:
+def before_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     """The gate of a valid call: may it run, with what, and must a person be asked?"""
     turn = the_turn(state)
     slot = turn.slots[turn.at]
@@ -211,7 +211,7 @@ def _question(spec: ToolSpec, view: ToolCallView) -> str | None:
             return "" if spec.needs_approval else None
 
 
-def start_tools(config: LoopConfig, state: State, out: Out) -> Stage:
+def start_tools(config: AnyConfig, state: State, out: Out) -> Stage:
     """Start what the gates let through, together; ask people about the rest."""
     turn = the_turn(state)
     group = range(turn.first, turn.last)
@@ -230,7 +230,7 @@ def start_tools(config: LoopConfig, state: State, out: Out) -> Stage:
     return state, "run_tools"
 
 
-def _is_nested(config: LoopConfig, slot: Ready) -> bool:
+def _is_nested(config: AnyConfig, slot: Ready) -> bool:
     return slot.question is None and config.nested(slot.spec.name) is not None
 
 
@@ -248,7 +248,7 @@ def _wanted(state: State, n: int, slot: Ready) -> RunTool | RequestApproval:
     )
 
 
-def run_tools(config: LoopConfig, state: State, out: Out) -> Stage:  # noqa: ARG001
+def run_tools(config: AnyConfig, state: State, out: Out) -> Stage:  # noqa: ARG001
     """Rest until the group is settled; edited calls pass their gate again first."""
     turn = the_turn(state)
     group = turn.slots[turn.first : turn.last]
@@ -283,7 +283,7 @@ def ran(state: State, n: int, output: ToolOutput, seconds: float | None) -> Stat
 
 
 def decided(
-    config: LoopConfig, state: State, out: Out, n: int, decision: Decision
+    config: AnyConfig, state: State, out: Out, n: int, decision: Decision
 ) -> State:
     """A person decided about a call."""
     slot = the_turn(state).slots[n]
@@ -307,14 +307,14 @@ def _rejected(slot: Asked, text: str) -> Settled:
     return Settled(slot.call, slot.spec, slot.arguments, output)
 
 
-def _approved(config: LoopConfig, state: State, out: Out, n: int, slot: Asked) -> State:
+def _approved(config: AnyConfig, state: State, out: Out, n: int, slot: Asked) -> State:
     ready = Ready(slot.call, slot.spec, slot.arguments, terminate=slot.terminate)
     if _is_nested(config, ready):
         return begin(config, state, out, n, ready)
     return request(put(state, n, _started(ready)), out, _wanted(state, n, ready))
 
 
-def after_tool_call(config: LoopConfig, state: State, out: Out) -> Stage:
+def after_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     """The tool ran: hooks react to its output."""
     turn = the_turn(state)
     if turn.at == turn.last:
@@ -334,7 +334,7 @@ def after_tool_call(config: LoopConfig, state: State, out: Out) -> Stage:
     return put(state, turn.at, shaped), "after_tool_result"
 
 
-def after_tool_result(config: LoopConfig, state: State, out: Out) -> Stage:
+def after_tool_result(config: AnyConfig, state: State, out: Out) -> Stage:
     """Anything that is about to be stored: hooks shape it."""
     turn = the_turn(state)
     slot = turn.slots[turn.at]

@@ -1,14 +1,20 @@
 """What a state amounts to."""
 
+from typing import Generic
+
 from attrs import frozen
 from pyrsistent import PVector
+from typing_extensions import TypeVar
 
-from loopcore.config import LoopConfig
+from loopcore.config import LoopConfig, T
 from loopcore.effects import Effect, RequestApproval
 from loopcore.events import Stop
 from loopcore.messages import Message, Usage
 from loopcore.reducer.nested import last_text
+from loopcore.reducer.output import value_of
 from loopcore.state import State, describe, spoken
+
+U = TypeVar("U", default=str)
 
 
 class NotDone(Exception):
@@ -37,22 +43,24 @@ PERFORM = "Answer what `why.state.waiting` asks for."
 
 
 @frozen(repr=False)
-class RunResult:
+class RunResult(Generic[T]):
     """What a run came to so far.
 
     Args:
         state: the resume token.
-        output: the last reply's text when the run is done, else None.
+        output: what the run came to when it is done, else None: its last reply's text, or
+            the value of the type that the configuration wants.
     """
 
     state: State
-    output: str | None
+    output: T | None
 
-    @classmethod
-    def of(cls, config: LoopConfig, state: State) -> "RunResult":  # noqa: ARG003
+    @staticmethod
+    def of(config: LoopConfig[U], state: State) -> "RunResult[U]":
         """What this state amounts to under this configuration."""
         done = state.stop is not None and state.stop.reason == "done"
-        return cls(state, last_text(state) if done else None)
+        output = value_of(config, last_text(state)).value if done else None
+        return RunResult(state, output)
 
     @property
     def stop(self) -> Stop | None:
@@ -79,7 +87,7 @@ class RunResult:
         """Tokens of this run, nested runs included."""
         return self.state.usage
 
-    def unwrap(self) -> str:
+    def unwrap(self) -> T:
         """The output.
 
         Raises:

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Success
 
-from loopcore.config import LoopConfig
+from loopcore.config import AnyConfig
 from loopcore.effects import CallModel, Consult, RequestApproval, RunTool, Sleep
 from loopcore.events import RunStart
 from loopcore.frozen import EMPTY, UNSET, FrozenDict, evolve, vector
@@ -43,7 +43,7 @@ from loopcore.state import Rejected, State
 Moved: TypeAlias = Success[tuple[State, Effects]] | Failure[Rejected]
 
 
-def step(config: LoopConfig, state: State) -> tuple[State, Effects]:
+def step(config: AnyConfig, state: State) -> tuple[State, Effects]:
     """Take the delivered input and go on to the next rest. Pure and total.
 
     An empty inbox gives the state itself and no effects.
@@ -75,7 +75,7 @@ def _refuse_results(given: object) -> None:
 
 
 def advance(
-    config: LoopConfig, state: State, *given: Given, at: float | None = None
+    config: AnyConfig, state: State, *given: Given, at: float | None = None
 ) -> Moved:
     """Deliver and step each of these in turn: all, or none. Effects are added up.
 
@@ -92,7 +92,7 @@ def advance(
     return Success((state, done))
 
 
-def _prompt(config: LoopConfig, state: State, out: Out, given: Prompt) -> Stage:
+def _prompt(config: AnyConfig, state: State, out: Out, given: Prompt) -> Stage:
     state = _begin(evolve(state, by=EMPTY), _changed(config.settings, given))
     out.tell.append(RunStart(messages=given.say, **where(state)))
     state = store(state, out, *given.say)
@@ -100,7 +100,7 @@ def _prompt(config: LoopConfig, state: State, out: Out, given: Prompt) -> Stage:
     return state, "transform_context"
 
 
-def _continue(config: LoopConfig, state: State, out: Out, given: Continue) -> Stage:
+def _continue(config: AnyConfig, state: State, out: Out, given: Continue) -> Stage:
     was_answerable = answerable(state)
     by = {k: v for k, v in state.by.items() if getattr(given, k) is UNSET}
     settings = _changed(state.settings, given)
@@ -142,15 +142,15 @@ def _changed(settings: Settings, given: Prompt | Continue) -> Settings:
     )
 
 
-def _queue(_: LoopConfig, state: State, __: Out, given: Steer | FollowUp) -> Stage:
+def _queue(_: AnyConfig, state: State, __: Out, given: Steer | FollowUp) -> Stage:
     return enqueue(state, given), None
 
 
-def _withdraw(_: LoopConfig, state: State, __: Out, given: Withdraw) -> Stage:
+def _withdraw(_: AnyConfig, state: State, __: Out, given: Withdraw) -> Stage:
     return withdraw(state, given), None
 
 
-def _answer(config: LoopConfig, state: State, out: Out, given: Answer) -> Stage:
+def _answer(config: AnyConfig, state: State, out: Out, given: Answer) -> Stage:
     """Route an answer to what asked for it: a hook, a nested run, a call, the turn."""
     place = place_of(state, given.effect_id)
     if place is not None:
@@ -199,7 +199,7 @@ def _know(state: State, given: Answer) -> State:
             return state
 
 
-def _woke(config: LoopConfig, state: State, out: Out, effect: Sleep) -> Stage:
+def _woke(config: AnyConfig, state: State, out: Out, effect: Sleep) -> Stage:
     """A retry's pause is over, or a nested run's time is."""
     if ".sleep." in effect.id.removeprefix(state.place):
         return turns.woke(state)
@@ -207,7 +207,7 @@ def _woke(config: LoopConfig, state: State, out: Out, effect: Sleep) -> Stage:
     return state, _unless_parked(state)
 
 
-TAKE: Final[dict[type, Callable[[LoopConfig, State, Out, Any], Stage]]] = {
+TAKE: Final[dict[type, Callable[[AnyConfig, State, Out, Any], Stage]]] = {
     Prompt: _prompt,
     Continue: _continue,
     Steer: _queue,
@@ -217,7 +217,7 @@ TAKE: Final[dict[type, Callable[[LoopConfig, State, Out, Any], Stage]]] = {
     Answer: _answer,
 }
 
-STAGES: Final[dict[str, Callable[[LoopConfig, State, Out], Stage]]] = {
+STAGES: Final[dict[str, Callable[[AnyConfig, State, Out], Stage]]] = {
     "transform_context": turns.transform_context,
     "on_model_error": turns.on_model_error,
     "after_model_call": turns.after_model_call,

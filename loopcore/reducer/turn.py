@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from loopcore.config import LoopConfig
+from loopcore.config import AnyConfig
 from loopcore.effects import CallModel, Sleep
 from loopcore.events import RunEnd, Stop, TurnEnd
 from loopcore.frozen import EMPTY, FrozenDict, evolve
@@ -22,6 +22,7 @@ from loopcore.messages import (
 from loopcore.reducer.ask import ask, fault_stop, hook_stop
 from loopcore.reducer.batch import cut_off, open_batch, waiting
 from loopcore.reducer.out import Out, request, spend, store, the_turn, where
+from loopcore.reducer.output import may_repair, misfit, repaired, spoilt, why_not
 from loopcore.reducer.queues import drain
 from loopcore.reducer.winding import WITHHELD, Stage, truncated, wind_up
 from loopcore.state import Done, State, Turn
@@ -33,7 +34,7 @@ def open_turn(state: State) -> State:
     return evolve(state, turns=number, turn=Turn(number), closed=EMPTY)
 
 
-def transform_context(config: LoopConfig, state: State, out: Out) -> Stage:
+def transform_context(config: AnyConfig, state: State, out: Out) -> Stage:
     """What this one request shows; nothing of it is stored."""
     turn, settings = the_turn(state), state.settings
     view = ContextView(
@@ -57,10 +58,10 @@ def transform_context(config: LoopConfig, state: State, out: Out) -> Stage:
     stop = hook_stop(folded, "transform_context")
     if stop:
         return wind_up(config, state, out, stop)
-    return _call_model(state, out, folded), None
+    return _call_model(config, state, out, folded), None
 
 
-def _call_model(state: State, out: Out, folded: Folded) -> State:
+def _call_model(config: AnyConfig, state: State, out: Out, folded: Folded) -> State:
     turn, shown = the_turn(state), folded.view
     effect = CallModel(
         f"{state.place}.model.{turn.attempt}",
@@ -70,6 +71,7 @@ def _call_model(state: State, out: Out, folded: Folded) -> State:
         shown.tools,
         thinking=shown.thinking,
         options=shown.options,
+        output=config.wanted.schema if config.wanted else None,
         by=FrozenDict({**state.by, **turn.by, **folded.writers}).without("stop"),
     )
     turn = evolve(turn, asked=shown.model, tools=shown.tools, reply=None, error=None)
@@ -104,7 +106,7 @@ def _failure(reply: AssistantMessage) -> ModelError | None:
     return evolve(error, partial=evolve(reply, error=None))
 
 
-def on_model_error(config: LoopConfig, state: State, out: Out) -> Stage:
+def on_model_error(config: AnyConfig, state: State, out: Out) -> Stage:
     """Try again after a while, or store the failed reply and end."""
     turn = the_turn(state)
     error = turn.error
@@ -145,7 +147,7 @@ def woke(state: State) -> Stage:
 
 
 def _give_up(
-    config: LoopConfig, state: State, out: Out, error: ModelError, stop: Stop
+    config: AnyConfig, state: State, out: Out, error: ModelError, stop: Stop
 ) -> Stage:
     partial = error.partial or AssistantMessage(())
     failed = evolve(
@@ -164,7 +166,7 @@ def store_reply(state: State, out: Out, reply: AssistantMessage) -> State:
     return store(state, out, reply, turn=turn)
 
 
-def after_model_call(config: LoopConfig, state: State, out: Out) -> Stage:
+def after_model_call(config: AnyConfig, state: State, out: Out) -> Stage:
     """Hooks may replace the reply; then it is stored, and its calls are begun."""
     reply = the_turn(state).reply
     assert reply is not None  # noqa: S101  # this stage is entered with a reply only
@@ -191,7 +193,7 @@ CUT = frozenset(("length", "refusal"))
 
 
 def _withhold(
-    config: LoopConfig, state: State, out: Out, folded: Folded, fault: Fault
+    config: AnyConfig, state: State, out: Out, folded: Folded, fault: Fault
 ) -> Stage:
     """A hook failed at the reply: it is stored as far as updated, unless it is guarded."""
     reply = folded.view.message
@@ -201,7 +203,7 @@ def _withhold(
     return wind_up(config, waiting(state), out, fault_stop(fault))
 
 
-def end_turn(config: LoopConfig, state: State, out: Out) -> Stage:  # noqa: ARG001
+def end_turn(config: AnyConfig, state: State, out: Out) -> Stage:  # noqa: ARG001
     """The batch's results are stored together, and the turn is over."""
     turn = the_turn(state)
     results = turn.results
@@ -212,7 +214,7 @@ def end_turn(config: LoopConfig, state: State, out: Out) -> Stage:  # noqa: ARG0
     return state, "end" if state.ending else "prepare_next_turn"
 
 
-def _turn_view(state: State) -> TurnView:
+def _turn_view(config: AnyConfig, state: State) -> TurnView:
     turn, settings = the_turn(state), state.settings
     assert turn.reply is not None  # noqa: S101  # a turn without one never ends cleanly
     return TurnView(
@@ -225,18 +227,18 @@ def _turn_view(state: State) -> TurnView:
         system=settings.system,
         tools=settings.tools,
         thinking=settings.thinking,
-        goes_on=_goes_on(state, turn),
+        goes_on=_goes_on(config, state, turn),
     )
 
 
-def _goes_on(state: State, turn: Turn) -> bool:
+def _goes_on(config: AnyConfig, state: State, turn: Turn) -> bool:
     queued = bool(state.steering or state.follow_ups)
-    return queued or turn.again or _unfinished(turn)
+    return queued or turn.again or _unfinished(turn) or bool(_misfit(config, turn))
 
 
-def prepare_next_turn(config: LoopConfig, state: State, out: Out) -> Stage:
+def prepare_next_turn(config: AnyConfig, state: State, out: Out) -> Stage:
     """Settings for the turns to come, messages that make one, or another history."""
-    view = _turn_view(state)
+    view = _turn_view(config, state)
     state, folded = ask(config, state, out, "prepare_next_turn", "0", view)
     if folded is None:
         return state, None
@@ -273,9 +275,9 @@ def _chosen(by: FrozenDict[str], folded: Folded) -> FrozenDict[str]:
 SETTINGS: Final = ("model", "system", "tools", "thinking")
 
 
-def should_stop_after_turn(config: LoopConfig, state: State, out: Out) -> Stage:
+def should_stop_after_turn(config: AnyConfig, state: State, out: Out) -> Stage:
     """A graceful stop: before the next request, with the queues left as they are."""
-    view = _turn_view(state)
+    view = _turn_view(config, state)
     state, folded = ask(config, state, out, "should_stop_after_turn", "0", view)
     if folded is None:
         return state, None
@@ -285,17 +287,32 @@ def should_stop_after_turn(config: LoopConfig, state: State, out: Out) -> Stage:
     return (evolve(state, ending=stop), "end") if stop else (state, "next_turn")
 
 
-def next_turn(config: LoopConfig, state: State, out: Out) -> Stage:
+def next_turn(config: AnyConfig, state: State, out: Out) -> Stage:
     """Steering, calls or injected messages want a request; then follow-ups; else the end."""
     turn = the_turn(state)
     following, steered = drain(open_turn(state), out, "steering", config.steering)
     if steered or turn.again or _unfinished(turn):
         return following, "transform_context"
+    problem = _misfit(config, turn)
+    if problem and may_repair(config, state, turn):
+        return repaired(following, out, problem), "transform_context"
+    if problem:
+        return evolve(state, ending=spoilt(state, problem)), "end"
     following, followed = drain(following, out, "follow_ups", config.follow_ups)
     if followed:
-        return following, "transform_context"
-    stop = Stop("terminated") if _terminated(turn) else Stop("done")
-    return evolve(state, ending=stop), "end"
+        return evolve(following, repairs=0), "transform_context"
+    return evolve(state, ending=_finished(config, turn)), "end"
+
+
+def _misfit(config: AnyConfig, turn: Turn) -> str:
+    """Why the reply is not the output that is wanted; a batch that ends a run is none."""
+    return "" if _terminated(turn) else misfit(config, turn)
+
+
+def _finished(config: AnyConfig, turn: Turn) -> Stop:
+    if _terminated(turn):
+        return Stop("terminated")
+    return Stop("done", why_not(config, turn))
 
 
 def _terminated(turn: Turn) -> bool:
@@ -309,7 +326,7 @@ def _unfinished(turn: Turn) -> bool:
     return bool(turn.slots) and not refused and not _terminated(turn)
 
 
-def end(config: LoopConfig, state: State, out: Out) -> Stage:  # noqa: ARG001
+def end(config: AnyConfig, state: State, out: Out) -> Stage:  # noqa: ARG001
     """The run is over, for the reason that was decided."""
     stop = state.ending or Stop("done")
     out.tell.append(RunEnd(stop=stop, usage=state.usage, **where(state)))

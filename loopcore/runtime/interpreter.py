@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias, TypeVar, assert_never
 
 from returns.result import Failure
 
-from loopcore.config import LoopConfig
+from loopcore.config import AnyConfig
 from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
 from loopcore.events import Event, Tell
 from loopcore.frozen import EMPTY, Json, evolve
@@ -141,7 +141,7 @@ class Interpreter:
         """A name that no other run has."""
         return self._new_run_id()
 
-    def check(self, config: LoopConfig) -> None:
+    def check(self, config: AnyConfig) -> None:
         """Refuse a configuration that wants what is not here.
 
         Raises:

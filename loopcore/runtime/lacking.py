@@ -7,7 +7,7 @@ from typing import Final
 
 from attrs import frozen
 
-from loopcore.config import LoopConfig, Nested
+from loopcore.config import AnyConfig, Nested
 from loopcore.effects import CallModel, RunTool
 from loopcore.messages import ModelError
 from loopcore.tools import ToolOutput
@@ -28,7 +28,7 @@ class Able:
         models = ", ".join(map(repr, self.models)) or "(no models)"
         return f"It can run: {tools}. It can call: {models}."
 
-    def check(self, config: LoopConfig) -> None:
+    def check(self, config: AnyConfig) -> None:
         """Refuse a configuration that wants more, here or in a run nested in it."""
         names = [t.name for t in config.tools if not isinstance(t, Nested)]
         missing = _missing(config, self.tools)
@@ -65,7 +65,7 @@ class Able:
         return ToolOutput(f"{text} Go on without it.", outcome="unknown_tool")
 
 
-def _missing(config: LoopConfig, able: tuple[str, ...]) -> str | None:
+def _missing(config: AnyConfig, able: tuple[str, ...]) -> str | None:
     return next(
         (
             tool.name

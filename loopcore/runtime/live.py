@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from os import PathLike
-from typing import Final, TypeAlias
+from typing import Final, Generic, TypeAlias
 
 from returns.result import Failure
 
-from loopcore.config import LoopConfig
+from loopcore.config import AnyConfig, LoopConfig, T
 from loopcore.effects import CallModel, Effect
 from loopcore.events import Delta, Event
 from loopcore.frozen import FrozenDict, Json, evolve
@@ -85,12 +85,12 @@ class Flight:
 NOTHING: Final = ("", "", "", "", None)
 
 
-class Live:
+class Live(Generic[T]):
     """A run that is going on. Whoever moves it closes it."""
 
     def __init__(
         self,
-        config: LoopConfig,
+        config: LoopConfig[T],
         interpreter: Interpreter,
         state: State,
         watch: Watcher | None = None,
@@ -150,7 +150,7 @@ class Live:
                 flight.task.cancel()
 
     @property
-    def result(self) -> RunResult:
+    def result(self) -> RunResult[T]:
         """What the run came to so far."""
         return RunResult.of(self.config, self.state)
 
@@ -226,7 +226,7 @@ def _runs(state: State) -> Iterator[State]:
 
 
 def beginning(
-    config: LoopConfig,
+    config: AnyConfig,
     interpreter: Interpreter,
     state: State | None,
     run_id: str | None,

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from loopcore.frozen import FrozenDict, Json, NotJson, freeze
 from loopcore.runtime.context import ToolContext
-from loopcore.runtime.shapes import Shape, plain, reason, shape_of
+from loopcore.shapes import Shape, plain, reason, shape_of
 
 Function = Callable[..., Any]
 NOTHING: Final = inspect.Parameter.empty

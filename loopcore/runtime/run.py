@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from loopcore.config import LoopConfig
+from loopcore.config import LoopConfig, T
 from loopcore.reducer import Given, RunResult
 from loopcore.runtime.interpreter import Interpreter
 from loopcore.runtime.live import Journal, Live, beginning
@@ -11,13 +11,13 @@ from loopcore.state import State
 
 
 async def run(
-    config: LoopConfig,
+    config: LoopConfig[T],
     interpreter: Interpreter,
     *given: Given,
     state: State | None = None,
     run_id: str | None = None,
     journal: Journal | None = None,
-) -> RunResult:
+) -> RunResult[T]:
     """Give these to a run, perform what it wants, until it stops or has to wait.
 
     It waits for what this interpreter cannot do, such as an approval where nobody can be
@@ -50,13 +50,13 @@ async def run(
 
 
 def run_sync(
-    config: LoopConfig,
+    config: LoopConfig[T],
     interpreter: Interpreter,
     *given: Given,
     state: State | None = None,
     run_id: str | None = None,
     journal: Journal | None = None,
-) -> RunResult:
+) -> RunResult[T]:
     """`run` for code that is not asynchronous, in an event loop of its own.
 
     Raises:

@@ -2,9 +2,9 @@
 
 from collections import deque
 from types import TracebackType
-from typing import Self
+from typing import Generic, Self
 
-from loopcore.config import LoopConfig
+from loopcore.config import LoopConfig, T
 from loopcore.events import Event
 from loopcore.inputs import Abort
 from loopcore.reducer import Given, RunResult
@@ -13,14 +13,14 @@ from loopcore.runtime.live import Journal, Live, beginning
 from loopcore.state import State
 
 
-class Stream:
+class Stream(Generic[T]):
     """A run that goes on while its events are asked for, one after the other.
 
     As an async context manager it may be left early: what is in flight is then cancelled
     and awaited. To be cancelled while it is waited for ends it in the same way.
     """
 
-    def __init__(self, live: Live, events: deque[Event]) -> None:
+    def __init__(self, live: Live[T], events: deque[Event]) -> None:
         self._live, self._events = live, events
         self._over = self._closed = False
 
@@ -83,7 +83,7 @@ class Stream:
         return self._live.state
 
     @property
-    def result(self) -> RunResult:
+    def result(self) -> RunResult[T]:
         """What the run came to.
 
         Raises:
@@ -105,13 +105,13 @@ GOES_ON = (
 
 
 def stream(
-    config: LoopConfig,
+    config: LoopConfig[T],
     interpreter: Interpreter,
     *given: Given,
     state: State | None = None,
     run_id: str | None = None,
     journal: Journal | None = None,
-) -> Stream:
+) -> Stream[T]:
     """`run`, as an asynchronous iterator of events. What is given is taken at once.
 
     Raises:

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
 
-from loopcore.config import LoopConfig, Nested
+from loopcore.config import AnyConfig, Nested
 from loopcore.effects import CallModel
 from loopcore.events import Tell
 from loopcore.messages import (
@@ -106,7 +106,7 @@ def stream(message: AssistantMessage, tell: Tell) -> None:
 
 
 def ScriptedTools(  # noqa: N802  # a double, named like the others
-    config: LoopConfig, outcomes: Mapping[str, Iterable[object]]
+    config: AnyConfig, outcomes: Mapping[str, Iterable[object]]
 ) -> list[Tool]:
     """A tool for each one offered; each call takes the next of its outcomes.
 
@@ -127,7 +127,7 @@ def ScriptedTools(  # noqa: N802  # a double, named like the others
     return [_scripted(spec, outcomes.get(spec.name, ())) for spec in specs.values()]
 
 
-def _specs(config: LoopConfig) -> Iterator[ToolSpec]:
+def _specs(config: AnyConfig) -> Iterator[ToolSpec]:
     for tool in config.tools:
         if isinstance(tool, Nested):
             yield from _specs(tool.config)
