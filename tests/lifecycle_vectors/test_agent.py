@@ -39,6 +39,7 @@ def test_two_prompts_make_one_conversation() -> None:
     two = one.give("again").says("two")
 
     assert (len(one.script), len(two.script)) == (2, 4)
+    assert words(two.state.new) == ["user: again", "assistant: two"]
     assert (two.state.phase, two.state.waiting) == ("stopped", ())
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from loopcore import FollowUp, Prompt, Steer, ToolOutput, UserMessage
-from loopcore.events import RunEnd
+from loopcore.events import RunEnd, TurnEnd
 from loopcore.hooks import (
     Hooks,
     StopUpdate,
@@ -139,6 +139,7 @@ def test_a_hook_that_raises_after_a_turn_ends_the_run_with_everything() -> None:
     """Vector 58: the source engine's end has the failure alone (T1)."""
     run = begin(config(hooked("bug", prepare_next_turn=raises))).says("hello")
 
-    assert isinstance(run.told[-1], RunEnd)
+    assert [type(event) for event in run.told[-2:]] == [TurnEnd, RunEnd]
+    assert len(run.events(TurnEnd)) == 1
     assert words(run.state.new) == ["user: go", "assistant: hello"]
     assert (run.reason, run.stop.hook) == ("hook_error", "bug")
