@@ -1,0 +1,45 @@
+"""Dialects: where servers that speak Chat Completions differ, as data."""
+
+import re
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+from attrs import field, frozen
+
+from loopcore_adapters.loose import Json
+
+Efforts: TypeAlias = Mapping[str, Mapping[str, Json]]
+"""For each level of thinking, the fields of the request that ask for it."""
+
+
+def effort(off: str = "none") -> Efforts:
+    """The levels as `reasoning_effort`."""
+    levels = {"off": off, "low": "low", "medium": "medium", "high": "high"}
+    return {level: {"reasoning_effort": word} for level, word in levels.items()}
+
+
+@frozen
+class Dialect:
+    """What a server wants otherwise than the protocol's inventor does.
+
+    Args:
+        images: whether it takes pictures; else each run of them becomes a stand-in.
+        call_id: which call ids it takes as they are.
+        call_id_length: how long the others are made.
+        efforts: how it is asked to think, by level; a level that is not here is not sent.
+        thinking: the field in which it wants its own thinking back. "reasoning_content"
+            must stand beside every tool call, "reasoning_details" only where it was given.
+        bridge: whether a user may speak after a tool only if the assistant spoke between.
+        stream_options: whether it must be asked for usage, and may be.
+    """
+
+    images: bool = True
+    call_id: re.Pattern[str] = re.compile(r"[\w.:-]{1,64}", re.ASCII)
+    call_id_length: int = 40
+    efforts: Efforts = field(factory=dict[str, Mapping[str, Json]])
+    thinking: Literal["", "reasoning_content", "reasoning_details"] = ""
+    bridge: bool = False
+    stream_options: bool = True
+
+
+PLAIN: Final = Dialect()

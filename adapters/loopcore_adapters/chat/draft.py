@@ -1,0 +1,200 @@
+"""A reply on its way: parts that grow, each in the place it will have."""
+
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Final, Literal, TypeAlias
+
+from attrs import define, field
+
+from loopcore import AssistantMessage, Tell, Text, Thinking, ToolCall, Usage
+from loopcore_adapters.chat.calls import CallDraft, Calls, Fragment, fragment
+from loopcore_adapters.chat.flow import Flow, mend
+from loopcore_adapters.loose import Json, amount, count, dump, items, members, text
+
+Part: TypeAlias = Text | Thinking | ToolCall
+Finish: TypeAlias = Literal["end", "tools", "length", "refusal", "error"]
+"""How a reply over this wire can end."""
+
+Kind: TypeAlias = Literal["text", "thinking", "refusal"]
+THOUGHTS: Final = ("reasoning_content", "reasoning", "reasoning_text")
+JOINED: Final = ("text", "summary", "data", "signature")
+
+
+@define
+class Words:
+    """The text, the thinking or the refusal of a reply: there is one of each."""
+
+    kind: Kind
+    flow: Flow = field(factory=Flow, init=False)
+    details: list[dict[str, Json]] = field(factory=list[dict[str, Json]], init=False)
+
+    def part(self) -> Part:
+        """The part as far as it came."""
+        if self.kind != "thinking":
+            return Text(self.flow.text)
+        signature = mend(dump(self.details)) if self.details else None
+        return Thinking(self.flow.text, signature, redacted=not self.flow.text)
+
+    def detail(self, entry: dict[str, Json]) -> None:
+        """A provider's own form of the thinking, kept to go back as it came."""
+        last = self.details[-1] if self.details else {}
+        if not last or any(last.get(n) != entry.get(n) for n in ("index", "type")):
+            self.details.append(dict(entry))
+            return
+        for name, value in entry.items():
+            more = name in JOINED and text(value)
+            last[name] = (
+                text(last.get(name)) + more if more else value or last.get(name)
+            )
+
+
+@define
+class Draft:
+    """Takes what arrives, tells what is new of it, gives the message."""
+
+    effect_id: str
+    model: str
+    tell: Tell
+    parts: list[Words | CallDraft] = field(factory=list[Words | CallDraft], init=False)
+    _calls: Calls = field(factory=Calls, init=False)
+    _usage: dict[str, Json] = field(factory=dict[str, Json], init=False)
+
+    def delta(self, delta: Mapping[str, Json]) -> None:
+        """A piece of a message; entries of `tool_calls` are pieces of calls."""
+        self._speak(delta)
+        for more in _fragments(delta):
+            call = self._calls.of(more) or self._open(more.index)
+            self._call(call, more)
+
+    def message(self, message: Mapping[str, Json]) -> None:
+        """A whole message; entries of `tool_calls` are whole calls."""
+        self._speak(message)
+        for more in _fragments(message):
+            self._call(self._open(None), more)
+
+    def usage(self, usage: Json) -> None:
+        """Counts so far: they are totals, so the last one holds, field by field."""
+        found = members(usage)
+        self._usage |= {
+            name: value for name, value in found.items() if value is not None
+        }
+
+    def end(self) -> None:
+        """Nothing more will come: tell what was held back."""
+        for place, part in enumerate(self.parts):
+            if isinstance(part, CallDraft):
+                self._tell_call(part, "", part.end())
+            else:
+                self._tell_words(place, part.kind, part.flow.end())
+
+    def reply(self, finish: Finish) -> AssistantMessage:
+        """The message as far as it came."""
+        found = [self._part(place, part) for place, part in enumerate(self.parts)]
+        return AssistantMessage(
+            found, model=self.model, finish=finish, usage=usage_of(self._usage)
+        )
+
+    def partial(self) -> AssistantMessage | None:
+        """What had arrived, if anything had."""
+        return self.reply("error") if self.parts or self._usage else None
+
+    def has(self, *kinds: str) -> bool:
+        """Whether there is a part of one of these kinds; a call is a "call"."""
+        return any(
+            ("call" if isinstance(part, CallDraft) else part.kind) in kinds
+            for part in self.parts
+        )
+
+    def _part(self, place: int, part: Words | CallDraft) -> Part:
+        if isinstance(part, Words):
+            return part.part()
+        digest = sha256(f"{self.effect_id}#{place}".encode()).hexdigest()
+        return part.call(f"call_{digest[:16]}")
+
+    def _speak(self, said: Mapping[str, Json]) -> None:
+        thoughts = (text(said.get(name)) for name in THOUGHTS)
+        self._say("thinking", next(filter(None, thoughts), ""))
+        for entry in items(said.get("reasoning_details")):
+            self._words("thinking")[1].detail(members(entry))
+        for kind, words in _content(said.get("content")):
+            self._say(kind, words)
+        self._say("refusal", text(said.get("refusal")))
+
+    def _say(self, kind: Kind, more: str) -> None:
+        if more:
+            place, words = self._words(kind)
+            self._tell_words(place, kind, words.flow.add(more))
+
+    def _words(self, kind: Kind) -> tuple[int, Words]:
+        for place, part in enumerate(self.parts):
+            if isinstance(part, Words) and part.kind == kind:
+                return place, part
+        self.parts.append(words := Words(kind))
+        return len(self.parts) - 1, words
+
+    def _open(self, index: int | None) -> CallDraft:
+        call = CallDraft(len(self.parts))
+        self.parts.append(call)
+        self._calls.open(call, index)
+        return call
+
+    def _call(self, call: CallDraft, more: Fragment) -> None:
+        self._tell_call(call, *call.add(more))
+
+    def _tell_call(self, call: CallDraft, name: str, arguments: str) -> None:
+        if name or arguments:
+            self.tell(part=call.part, name=name, arguments=arguments)
+
+    def _tell_words(self, place: int, kind: Kind, more: str) -> None:
+        if more and kind == "thinking":
+            self.tell(part=place, thinking=more)
+        elif more:
+            self.tell(more, part=place)
+
+
+def _fragments(said: Mapping[str, Json]) -> Iterator[Fragment]:
+    """The entries of `tool_calls`, or of its forerunner; those that say nothing are none."""
+    entries = items(said.get("tool_calls"))
+    if not entries and members(said.get("function_call")):
+        entries = [{"index": 0, "function": said["function_call"]}]
+    for entry in entries:
+        more = fragment(entry)
+        if more.id or more.name or more.arguments:
+            yield more
+
+
+def _content(content: Json) -> Iterator[tuple[Kind, str]]:
+    """The content, which is text, or an array of texts and thoughts."""
+    if isinstance(content, str):
+        yield "text", content
+    for entry in items(content):
+        part = members(entry)
+        if part.get("type") == "thinking":
+            yield "thinking", _joined(part.get("thinking"))
+        elif part.get("type") == "refusal":
+            yield "refusal", text(part.get("refusal"))
+        else:
+            yield "text", text(entry) or text(part.get("text"))
+
+
+def _joined(thinking: Json) -> str:
+    texts = (text(members(entry).get("text")) for entry in items(thinking))
+    return text(thinking) or "".join(texts)
+
+
+def usage_of(raw: Mapping[str, Json]) -> Usage:
+    """The counts; the wire's prompt includes what came from the cache."""
+    prompt, output = (
+        count(raw.get("prompt_tokens")),
+        count(raw.get("completion_tokens")),
+    )
+    asked = members(raw.get("prompt_tokens_details"))
+    made = members(raw.get("completion_tokens_details"))
+    read = count(asked.get("cached_tokens"))
+    read = read or count(raw.get("prompt_cache_hit_tokens") or raw.get("cached_tokens"))
+    written = count(asked.get("cache_write_tokens"))
+    reasoning = count(made.get("reasoning_tokens"))
+    if reasoning and count(raw.get("total_tokens")) == prompt + output + reasoning:
+        output += reasoning  # some count it beside the completion, not within it
+    fresh = max(0, prompt - read - written)
+    return Usage(fresh, output, read, written, reasoning, cost=amount(raw.get("cost")))

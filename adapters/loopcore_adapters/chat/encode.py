@@ -1,0 +1,226 @@
+"""Requests: a `CallModel` as the body of a Chat Completions request.
+
+History is adapted on its way out and never in place. The messages of a conversation that
+went on begin with the same bytes, so that the server's prompt cache holds.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, groupby, islice
+from typing import Final, TypeAlias
+
+from loopcore import (
+    AssistantMessage,
+    CallModel,
+    Image,
+    Message,
+    SystemMessage,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+    ToolSpec,
+    project,
+)
+from loopcore_adapters.chat.call_ids import CallIds
+from loopcore_adapters.chat.dialect import PLAIN, Dialect
+from loopcore_adapters.loose import Json, dump, items, members, parse
+from loopcore_adapters.wire import HttpRequest
+
+Part: TypeAlias = Text | Image | Thinking | ToolCall
+Wire: TypeAlias = dict[str, Json]
+
+NO_IMAGES: Final = "[Left out: an image, which this model cannot see.]"
+NO_OUTPUT: Final = "[The tool gave no output.]"
+FAILED_SILENTLY: Final = "[The tool gave no output. It ended as: {}.]"
+SEE_BELOW: Final = "[The tool gave an image; it follows.]"
+BRIDGE: Final = "I have the results."
+HEADERS: Final = {
+    "content-type": "application/json",
+    "accept": "text/event-stream, application/json",
+}
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_FOREIGN: Final = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def encode(
+    call: CallModel,
+    dialect: Dialect = PLAIN,
+    options: Mapping[str, Json] | None = None,
+) -> HttpRequest:
+    """The request for this effect.
+
+    `options` go into the body as they are, those of the effect over those given here.
+    """
+    fields: Wire = {
+        "model": call.model.partition(":")[2],
+        "messages": list(_conversation(call, dialect)),
+        "tools": [_tool(spec) for spec in call.tools],
+        **dialect.efforts.get(call.thinking or "", {}),
+        "stream": True,
+        **(options or {}),
+        **call.options,
+    }
+    if not fields["tools"]:
+        del fields["tools"]
+    if fields["stream"] and dialect.stream_options:
+        fields.setdefault("stream_options", {"include_usage": True})
+    # Whatever text came in uncleaned (a system prompt, a description) is sendable now.
+    body = dump(fields).encode(errors="replace")
+    return HttpRequest("POST", "/chat/completions", HEADERS, body)
+
+
+def _tool(spec: ToolSpec) -> Wire:
+    function = {
+        "name": spec.name,
+        "description": spec.description,
+        "parameters": spec.parameters,
+    }
+    return {"type": "function", "function": function}
+
+
+def _conversation(call: CallModel, dialect: Dialect) -> Iterable[Wire]:
+    system = (SystemMessage(call.system),) if call.system else ()
+    spoken = chain(map(_system, system), _turns(call, dialect))
+    return _bridged(spoken) if dialect.bridge else spoken
+
+
+def _turns(call: CallModel, dialect: Dialect) -> Iterator[Wire]:
+    ids = CallIds(dialect.call_id, dialect.call_id_length)
+    rest = iter(project(call.messages))
+    for message in rest:
+        if isinstance(message, AssistantMessage):
+            names = [ids.name(made.id) for made in message.calls]
+            # `project` put the results of these calls here, one for each, in order.
+            results = list(islice(rest, len(names)))
+            yield from _reply(call, dialect, message, names)
+            yield from _results(dialect, names, results)
+        elif isinstance(message, SystemMessage):
+            yield _system(message)
+        else:  # a user's: `project` left no others
+            yield {"role": "user", "content": _content(message.parts, dialect)}
+
+
+def _bridged(spoken: Iterable[Wire]) -> Iterator[Wire]:
+    before = ""
+    for wire in spoken:
+        if (before, wire["role"]) == ("tool", "user"):
+            yield {"role": "assistant", "content": BRIDGE}
+        yield wire
+        before = wire["role"]
+
+
+def _system(message: SystemMessage) -> Wire:
+    return {"role": "system", "content": _plain(message.parts)}
+
+
+def _content(parts: Iterable[Part], dialect: Dialect) -> str | list[Wire]:
+    """Plain text where there is nothing but text: many servers take nothing else."""
+    shown = [part for part in parts if isinstance(part, Text | Image)]
+    if not dialect.images or not any(isinstance(part, Image) for part in shown):
+        return _plain(shown)
+    return [_picture(p) if isinstance(p, Image) else _text(p.text) for p in shown]
+
+
+def _plain(parts: Iterable[Part]) -> str:
+    """The texts, a line each; a run of images is one stand-in."""
+    shown = (part for part in parts if isinstance(part, Text | Image))
+    lines: list[str] = []
+    for image, run in groupby(shown, lambda part: isinstance(part, Image)):
+        texts = [part.text for part in run if isinstance(part, Text)]
+        lines += [NO_IMAGES] if image else texts
+    return "\n".join(lines)
+
+
+def _text(text: str) -> Wire:
+    return {"type": "text", "text": text}
+
+
+def _picture(image: Image) -> Wire:
+    url = f"data:{image.mime};base64,{image.data}"
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def _reply(
+    call: CallModel, dialect: Dialect, message: AssistantMessage, names: list[str]
+) -> Iterator[Wire]:
+    """The assistant's message; none for a reply with neither text nor calls."""
+    if not message.text and not names:
+        return
+    own = message.model == call.model
+    wire: Wire = {"role": "assistant", "content": message.text or None}
+    wire |= _thinking(message, dialect, own=own)
+    if names:
+        offered = {spec.name for spec in call.tools}
+        wire["tool_calls"] = [
+            _call(made, name, offered) | (_extra(made) if own else {})
+            for made, name in zip(message.calls, names, strict=True)
+        ]
+    yield wire
+
+
+def _call(call: ToolCall, name: str, offered: set[str]) -> Wire:
+    function = {"name": _tool_name(call.name, offered), "arguments": call.text}
+    return {"id": name, "type": "function", "function": function}
+
+
+def _tool_name(name: str, offered: set[str]) -> str:
+    """The name, if it is a tool's or could be: a model may have invented anything."""
+    if name in offered or _NAME.fullmatch(name):
+        return name
+    return _FOREIGN.sub("_", name)[:64] or "unknown"
+
+
+def _extra(call: ToolCall) -> Wire:
+    """What the provider attached to the call, to go back as it came."""
+    return {"extra_content": extra} if (extra := members(_signed(call))) else {}
+
+
+def _signed(part: ToolCall | Thinking) -> Json:
+    try:
+        return parse(part.signature or "null")
+    except ValueError:
+        return None
+
+
+def _thinking(message: AssistantMessage, dialect: Dialect, *, own: bool) -> Wire:
+    thought = [part for part in message.parts if isinstance(part, Thinking)]
+    match dialect.thinking:
+        case "reasoning_content" if message.calls:
+            text = "".join(part.text for part in thought) if own else ""
+            return {"reasoning_content": text}
+        case "reasoning_details" if own:
+            details = [one for part in thought for one in items(_signed(part))]
+            return {"reasoning_details": details} if details else {}
+        case _:
+            return {}
+
+
+def _results(
+    dialect: Dialect, names: list[str], results: Iterable[Message]
+) -> Iterator[Wire]:
+    """The results, then their images: a tool's message has text only."""
+    answers = [one for one in results if isinstance(one, ToolResultMessage)]
+    for name, answer in zip(names, answers, strict=True):
+        text = _result_text(answer, dialect)
+        yield {"role": "tool", "tool_call_id": name, "content": text}
+    pictures = [wire for answer in answers for wire in _pictures(answer)]
+    if pictures and dialect.images:
+        yield {"role": "user", "content": pictures}
+
+
+def _result_text(result: ToolResultMessage, dialect: Dialect) -> str:
+    parts = [p for p in result.parts if isinstance(p, Text) or not dialect.images]
+    text = _plain(parts)
+    if text.strip():
+        return text
+    if any(isinstance(part, Image) for part in result.parts):
+        return SEE_BELOW
+    return FAILED_SILENTLY.format(result.outcome) if result.is_error else NO_OUTPUT
+
+
+def _pictures(result: ToolResultMessage) -> Iterator[Wire]:
+    images = [part for part in result.parts if isinstance(part, Image)]
+    if images:
+        yield _text(f"From the result of {result.name}:")
+    yield from map(_picture, images)

@@ -1,0 +1,467 @@
+"""Requests over Chat Completions: history adapted on its way out, never in place."""
+
+import json
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Final
+
+import pytest
+
+from loopcore import (
+    AssistantMessage,
+    CallModel,
+    CustomMessage,
+    Image,
+    Message,
+    ModelError,
+    SystemMessage,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+    ToolSpec,
+    UserMessage,
+)
+from loopcore_adapters.chat import Dialect, encode
+from loopcore_adapters.loose import Json
+from loopcore_adapters.providers import (
+    DEEPSEEK,
+    MISTRAL,
+    OPENAI,
+    OPENROUTER,
+    PROVIDERS,
+    TEMPLATE,
+)
+
+MODEL: Final = "openai:gpt-5.2"
+CAT: Final = Image("Y2F0", "image/png")
+DOG: Final = Image("ZG9n", "image/jpeg")
+USER: Final = UserMessage("hi")
+
+
+def sent(
+    messages: Iterable[Message], dialect: Dialect = OPENAI, **fields: Json
+) -> dict[str, Json]:
+    """The body of the request that shows these."""
+    call = CallModel("r1.1.1.model.1", MODEL, list(messages), **fields)
+    return dict(json.loads(encode(call, dialect).body))
+
+
+def shown(*messages: Message, dialect: Dialect = OPENAI) -> list[Json]:
+    """What is sent of these messages."""
+    return list(sent(messages, dialect)["messages"])
+
+
+def used(*calls: ToolCall, model: str = MODEL) -> AssistantMessage:
+    return AssistantMessage(calls, model=model, finish="tools")
+
+
+def result(call_id: str, content: Json = "ok") -> ToolResultMessage:
+    return ToolResultMessage(call_id, "look", content)
+
+
+def call(call_id: str, name: str = "look") -> ToolCall:
+    return ToolCall(name, {}, call_id)
+
+
+def picture(image: Image) -> dict[str, Json]:
+    url = f"data:{image.mime};base64,{image.data}"
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def call_ids(*messages: Message, dialect: Dialect = OPENAI) -> list[str]:
+    """The ids of all calls sent, which are those of the results, in order."""
+    wires = shown(*messages, dialect=dialect)
+    asked = [c["id"] for wire in wires for c in wire.get("tool_calls", ())]
+    assert asked == [w["tool_call_id"] for w in wires if w["role"] == "tool"]
+    assert len(set(asked)) == len(asked)
+    return asked
+
+
+class TestRequest:
+    def test_has_its_place_and_no_key(self) -> None:
+        request = encode(CallModel("r1.1.1.model.1", MODEL, [USER]))
+        assert (request.method, request.path) == ("POST", "/chat/completions")
+        assert dict(request.headers) == {
+            "content-type": "application/json",
+            "accept": "text/event-stream, application/json",
+        }
+
+    def test_is_no_more_than_needed(self) -> None:
+        assert sent([USER]) == {
+            "model": "gpt-5.2",
+            "messages": [{"role": "user", "content": "hi"}],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+
+    def test_names_the_model_by_all_behind_the_first_colon(self) -> None:
+        request = encode(CallModel("i", "openrouter:x-ai/grok:free", [USER]))
+        assert json.loads(request.body)["model"] == "x-ai/grok:free"
+
+    def test_offers_tools_with_their_schema(self) -> None:
+        schema = {"type": "object", "properties": {"q": {"type": "string"}}}
+        tool = ToolSpec("look", "Looks.", schema)
+        assert sent([USER], tools=(tool,))["tools"] == [
+            {
+                "type": "function",
+                "function": {
+                    "name": "look",
+                    "description": "Looks.",
+                    "parameters": schema,
+                },
+            }
+        ]
+
+    def test_has_the_options_as_they_are(self) -> None:
+        options = {
+            "temperature": 0,
+            "max_tokens": 5,
+            "tool_choice": {"type": "function", "function": {"name": "look"}},
+            "odd": [None, {"a": 1.5}],
+        }
+        body = sent([USER], options=options)
+        assert {name: body[name] for name in options} == options
+
+    def test_has_the_options_of_the_effect_over_those_of_the_model(self) -> None:
+        effect = CallModel("i", MODEL, [USER], options={"seed": 2})
+        request = encode(effect, options={"seed": 1, "temperature": 0})
+        body = json.loads(request.body)
+        assert (body["seed"], body["temperature"]) == (2, 0)
+
+    def test_need_not_be_streamed(self) -> None:
+        body = sent([USER], options={"stream": False})
+        assert body["stream"] is False
+        assert "stream_options" not in body
+
+    def test_can_always_be_encoded(self) -> None:
+        """R19: half a character is replaced, wherever it stands."""
+        tool = ToolSpec("look", "Half: \ud800.")
+        user = UserMessage([Image("\ud800", "image/png"), Text("\ud800")])
+        body = encode(CallModel("i", MODEL, [user], "\udc00", (tool,))).body
+        assert len(json.loads(body.decode())["messages"]) == 2
+
+    def test_holds_text_as_it_is(self) -> None:
+        assert (
+            '"content":"中\\n\\"😀\\""'.encode()
+            in encode(CallModel("i", MODEL, [UserMessage('中\n"😀"')])).body
+        )
+
+    @pytest.mark.parametrize(
+        ("provider", "level", "fields"),
+        [
+            ("openai", "low", {"reasoning_effort": "low"}),
+            ("openai", "off", {"reasoning_effort": "none"}),
+            (
+                "deepseek",
+                "high",
+                {"thinking": {"type": "enabled"}, "reasoning_effort": "high"},
+            ),
+            ("deepseek", "off", {"thinking": {"type": "disabled"}}),
+            ("openrouter", "medium", {"reasoning": {"effort": "medium"}}),
+            ("llamacpp", "off", {"chat_template_kwargs": {"enable_thinking": False}}),
+            ("llamacpp", "low", {"chat_template_kwargs": {"enable_thinking": True}}),
+            ("together", "low", {}),
+        ],
+    )
+    def test_asks_for_thinking_in_the_dialect(
+        self, provider: str, level: str, fields: dict[str, Json]
+    ) -> None:
+        plain = sent([USER], PROVIDERS[provider].dialect)
+        body = sent([USER], PROVIDERS[provider].dialect, thinking=level)
+        assert body == plain | fields
+
+    def test_says_nothing_of_thinking_unless_asked(self) -> None:
+        assert "reasoning_effort" not in sent([USER], OPENAI, thinking=None)
+
+    def test_has_the_option_where_it_says_the_same(self) -> None:
+        body = sent([USER], thinking="low", options={"reasoning_effort": "minimal"})
+        assert body["reasoning_effort"] == "minimal"
+
+    def test_asks_for_usage_where_that_is_understood(self) -> None:
+        assert "stream_options" not in sent([USER], MISTRAL)
+
+
+class TestMessages:
+    def test_begin_with_the_system_prompt(self) -> None:
+        """Report 122: on each request, whatever history holds."""
+        body = sent([AssistantMessage("hi"), USER], system="Be kind.")
+        assert body["messages"][0] == {"role": "system", "content": "Be kind."}
+
+    def test_of_the_system_stay_in_their_place(self) -> None:
+        """R20."""
+        assert shown(USER, SystemMessage("Now in French."))[1] == (
+            {"role": "system", "content": "Now in French."}
+        )
+
+    def test_of_the_user_are_plain_text(self) -> None:
+        assert shown(UserMessage([Text("a"), Text("b")])) == [
+            {"role": "user", "content": "a\nb"}
+        ]
+
+    def test_of_the_user_may_have_pictures(self) -> None:
+        assert shown(UserMessage([Text("a"), CAT])) == [
+            {"role": "user", "content": [{"type": "text", "text": "a"}, picture(CAT)]}
+        ]
+
+    def test_of_the_assistant_are_plain_text(self) -> None:
+        """C1: several servers would echo parts."""
+        assert shown(USER, AssistantMessage([Text("a"), Text("b")]))[1] == (
+            {"role": "assistant", "content": "ab"}
+        )
+
+    @pytest.mark.parametrize("content", ["", [Thinking("hm")]])
+    def test_of_the_assistant_that_are_empty_are_skipped(self, content: Json) -> None:
+        """Vector 110, report 107."""
+        assert shown(USER, AssistantMessage(content), USER) == shown(USER, USER)
+
+    def test_that_failed_or_are_custom_are_left_out(self) -> None:
+        """Vector 93."""
+        failed = AssistantMessage("a", finish="error", error=ModelError("x"))
+        assert shown(USER, failed, CustomMessage("note", 1), USER) == shown(USER, USER)
+
+    def test_are_not_changed(self) -> None:
+        """Reports 119, 120, 121: only the copy that goes out is adapted."""
+        history: list[Message] = [
+            USER,
+            used(call("k|1", "odd name")),
+            result("k|1", [CAT]),
+        ]
+        before = repr(history)
+        assert shown(*history) == shown(*history)
+        assert repr(history) == before
+
+    def test_of_a_longer_conversation_begin_with_the_same_bytes(self) -> None:
+        history: list[Message] = [
+            USER,
+            used(call("c"), call("c"), call("")),
+            result("c"),
+            result("c", [CAT]),
+            result("", ""),
+            UserMessage([DOG]),
+            used(call("c")),
+            result("c"),
+        ]
+        bodies = [
+            encode(CallModel("i", MODEL, history[:length])).body
+            for length in (1, 5, 6, 8)
+        ]
+        for shorter, longer in pairwise(bodies):
+            messages, end, _ = shorter.partition(b'],"stream"')
+            assert end
+            assert longer.startswith(messages)
+
+
+class TestCalls:
+    def test_go_out_with_their_results(self) -> None:
+        made = ToolCall.parse("look", '{"q": "a"}', "call_1")
+        assert shown(USER, used(made), result("call_1"))[1:] == [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {
+                        "id": "call_1",
+                        "type": "function",
+                        "function": {"name": "look", "arguments": '{"q": "a"}'},
+                    }
+                ],
+            },
+            {"role": "tool", "tool_call_id": "call_1", "content": "ok"},
+        ]
+
+    def test_have_null_beside_them_and_not_empty_text(self) -> None:
+        """Report 106."""
+        assert shown(used(call("c")), result("c"))[0]["content"] is None
+        spoken = AssistantMessage([Text("I look."), call("c")])
+        assert shown(spoken, result("c"))[0]["content"] == "I look."
+
+    @pytest.mark.parametrize(
+        "broken", ['{"a": 1 "b"}', "[1]", '{"a":', "NaN", '{"a": NaN}']
+    )
+    def test_with_broken_arguments_are_valid_json(self, broken: str) -> None:
+        """Report 85: the raw text would poison every later request."""
+        made = ToolCall.parse("look", broken, "c")
+        sent_call = shown(used(made), result("c"))[0]["tool_calls"][0]
+        assert sent_call["function"]["arguments"] == "{}"
+
+    @pytest.mark.parametrize("blank", ["", "  "])
+    def test_without_arguments_have_an_object(self, blank: str) -> None:
+        made = ToolCall.parse("look", blank, "c")
+        sent_call = shown(used(made), result("c"))[0]["tool_calls"][0]
+        assert sent_call["function"]["arguments"] == "{}"
+
+    def test_without_a_result_are_answered(self) -> None:
+        """Vectors 91 and 92."""
+        wires = shown(used(call("a"), call("b")), result("b"), USER)
+        assert [wire["role"] for wire in wires] == ["assistant", "tool", "tool", "user"]
+        assert [wire.get("tool_call_id") for wire in wires[1:3]] == ["a", "b"]
+
+    def test_have_a_name_that_is_taken(self) -> None:
+        """Report 83: a model may have invented anything."""
+        history = used(call("a", 'look" />'), call("b", ""), call("c", "x" * 99))
+        made = shown(history)[0]["tool_calls"]
+        names = [one["function"]["name"] for one in made]
+        assert names == ["look____", "unknown", "x" * 64]
+
+    def test_have_the_name_of_a_tool_as_it_is(self) -> None:
+        tools = (ToolSpec("fs.read"),)
+        body = sent([used(call("a", "fs.read"), call("b", "fs.write"))], tools=tools)
+        made = body["messages"][0]["tool_calls"]
+        assert [one["function"]["name"] for one in made] == ["fs.read", "fs_write"]
+
+    def test_carry_what_the_provider_attached_back_to_the_same_model(self) -> None:
+        """Vectors 89 and 107."""
+        extra = {"google": {"thought_signature": "s"}}
+        signed = ToolCall("look", {}, "c", signature=json.dumps(extra))
+        assert shown(used(signed))[0]["tool_calls"][0]["extra_content"] == extra
+        other = shown(used(signed, model="a:b"))[0]["tool_calls"][0]
+        assert "extra_content" not in other
+
+    @pytest.mark.parametrize("signature", ["opaque", "[1]", "7"])
+    def test_do_not_carry_what_another_wire_attached(self, signature: str) -> None:
+        signed = ToolCall("look", {}, "c", signature=signature)
+        assert shown(used(signed)) == shown(used(call("c")))
+
+
+class TestCallIds:
+    def test_are_kept_where_they_are_taken(self) -> None:
+        history = used(call("call_1"), call("a-B_2")), result("call_1"), result("a-B_2")
+        assert call_ids(*history) == ["call_1", "a-B_2"]
+
+    def test_of_one_reply_are_made_distinct(self) -> None:
+        """Report 95, D67."""
+        history = used(call("k"), call("k"), call(""), call(""))
+        made = call_ids(history, result("k"), result("k"), result(""), result(""))
+        assert made[0] == "k"
+        assert all(len(one) <= 40 for one in made)
+
+    def test_of_several_replies_are_made_distinct(self) -> None:
+        history = used(call("k")), result("k"), used(call("k")), result("k")
+        assert call_ids(*history)[0] == "k"
+
+    def test_keep_pairs_paired(self) -> None:
+        """Which result belongs to which call is decided by order, not by id."""
+        first, second = result("k", "first"), result("k", "second")
+        wires = shown(used(call("k"), call("k")), first, second)
+        ids = [one["id"] for one in wires[0]["tool_calls"]]
+        results = [(one["tool_call_id"], one["content"]) for one in wires[1:]]
+        assert results == [(ids[0], "first"), (ids[1], "second")]
+
+    def test_that_are_too_long_stay_apart(self) -> None:
+        """Vectors 95 and 96: a shared beginning makes no collision."""
+        long = [f"call_{'x' * 60}{n}" for n in range(3)]
+        made = call_ids(used(*map(call, long)), *map(result, long))
+        assert {len(one) for one in made} == {40}
+        assert all(one.startswith("call_xxx") for one in made)
+
+    def test_of_another_wire_lose_what_is_behind_the_bar(self) -> None:
+        """Vector 96."""
+        (made,) = call_ids(used(call("call/123|fc_9")), result("call/123|fc_9"))
+        assert made.startswith("call_123_")
+
+    def test_that_look_like_made_ones_stay_apart(self) -> None:
+        (made,) = call_ids(used(call("a|b")), result("a|b"))
+        history = used(call(made), call("a|b")), result(made), result("a|b")
+        assert call_ids(*history)[0] == made
+
+    def test_follow_the_dialect(self) -> None:
+        ids = ["call_1", "abcdefghi", "functions.look:0"]
+        history: list[Message] = [used(*map(call, ids)), *map(result, ids)]
+        mistral = call_ids(*history, dialect=MISTRAL)
+        assert {len(one) for one in mistral} == {9}
+        assert all(one.isalnum() for one in mistral)
+        assert mistral[1] == "abcdefghi"
+        assert call_ids(*history, dialect=TEMPLATE) == ids
+
+
+class TestResults:
+    @pytest.mark.parametrize("content", ["", "  \n", []])
+    def test_without_text_get_a_stand_in(self, content: Json) -> None:
+        """C7, D78, report 107: never dropped, never blank, and no picture is promised."""
+        wire = shown(used(call("c")), result("c", content))[1]
+        assert wire["content"] == "[The tool gave no output.]"
+
+    def test_that_failed_without_a_word_say_so(self) -> None:
+        failed = ToolResultMessage("c", "look", "", "timeout")
+        wire = shown(used(call("c")), failed)[1]
+        assert wire["content"] == "[The tool gave no output. It ended as: timeout.]"
+
+    def test_have_their_texts_line_by_line(self) -> None:
+        several = result("c", [Text("a"), Text("b")])
+        assert shown(used(call("c")), several)[1]["content"] == "a\nb"
+
+    def test_show_pictures_after_all_results(self) -> None:
+        """C6, vector 109: the tool's message has text only, and nothing parts results."""
+        history = used(call("c"), call("d")), result("c", [CAT, Text("a")]), result("d")
+        wires = shown(*history, USER)
+        assert [wire["role"] for wire in wires] == [
+            "assistant",
+            "tool",
+            "tool",
+            "user",
+            "user",
+        ]
+        assert wires[1]["content"] == "a"
+        assert wires[3]["content"] == [
+            {"type": "text", "text": "From the result of look:"},
+            picture(CAT),
+        ]
+
+    def test_that_are_only_a_picture_point_at_it(self) -> None:
+        wires = shown(used(call("c")), result("c", [CAT]))
+        assert wires[1]["content"] == "[The tool gave an image; it follows.]"
+
+
+class TestDialects:
+    def test_without_images_have_stand_ins(self) -> None:
+        """R3, R4, vector 88: one for a run of images, in its place."""
+        user = UserMessage([Text("a"), CAT, DOG, Text("b")])
+        stand_in = "[Left out: an image, which this model cannot see.]"
+        history = user, used(call("c")), result("c", [CAT])
+        wires = shown(*history, dialect=DEEPSEEK)
+        assert wires[0]["content"] == f"a\n{stand_in}\nb"
+        assert wires[2]["content"] == stand_in
+        assert len(wires) == 3
+
+    def test_drop_thinking_by_default(self) -> None:
+        thought = AssistantMessage([Thinking("hm", "sig"), Text("a")], model=MODEL)
+        assert shown(thought) == [{"role": "assistant", "content": "a"}]
+
+    @pytest.mark.parametrize(("model", "text"), [(MODEL, "hm"), ("a:b", "")])
+    def test_may_want_thinking_beside_calls(self, model: str, text: str) -> None:
+        """C5, vector 108: the model's own, and the field even when there is none."""
+        reply = AssistantMessage([Thinking("hm"), call("c")], model=model)
+        wire = shown(reply, result("c"), dialect=DEEPSEEK)[0]
+        assert wire["reasoning_content"] == text
+
+    def test_may_want_no_thinking_beside_text(self) -> None:
+        thought = AssistantMessage([Thinking("hm"), Text("a")], model=MODEL)
+        assert shown(thought, dialect=DEEPSEEK) == [
+            {"role": "assistant", "content": "a"}
+        ]
+
+    def test_may_want_the_details_of_thinking(self) -> None:
+        """Vectors 89, 90 and 107: as they came, and only to the model that gave them."""
+        details = [{"type": "reasoning.encrypted", "data": "x"}]
+        parts = (Thinking("", json.dumps(details), redacted=True), Text("a"))
+        own = shown(AssistantMessage(parts, model=MODEL), dialect=OPENROUTER)
+        other = shown(AssistantMessage(parts, model="a:b"), dialect=OPENROUTER)
+        assert own[0]["reasoning_details"] == details
+        assert other == [{"role": "assistant", "content": "a"}]
+
+    def test_pass_over_thinking_that_another_wire_signed(self) -> None:
+        thought = AssistantMessage([Thinking("hm", "opaque"), Text("a")], model=MODEL)
+        assert shown(thought, dialect=OPENROUTER) == [
+            {"role": "assistant", "content": "a"}
+        ]
+
+    def test_may_want_a_bridge_after_tools(self) -> None:
+        """C4."""
+        wires = shown(used(call("c")), result("c"), USER, dialect=MISTRAL)
+        assert [wire["role"] for wire in wires] == [
+            "assistant",
+            "tool",
+            "assistant",
+            "user",
+        ]
