@@ -1,0 +1,155 @@
+"""`connect`: a model by its name."""
+
+import json
+import os
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import partial
+from typing import Final, NoReturn
+from urllib.parse import urlsplit
+
+from loopcore import Model
+from loopcore_adapters import chat
+from loopcore_adapters.keys import Key
+from loopcore_adapters.loose import Json
+from loopcore_adapters.providers import PROVIDERS, Provider
+from loopcore_adapters.transport import Caller, Endpoint, Timeouts
+
+WIRES: Final = ("chat",)
+NAMED: Final = ("api_key", "base_url", "wire", "timeout", "headers")
+
+
+def connect(
+    model: str,
+    /,
+    *,
+    api_key: Key = None,
+    base_url: str | None = None,
+    wire: str | None = None,
+    timeout: float | Timeouts = 60,
+    headers: Mapping[str, str] | None = None,
+    **options: Json,
+) -> Model:
+    """A model: local, or behind a server that speaks a protocol known here.
+
+    Nothing is sent before the model is called.
+
+    Args:
+        model: "provider:name". Any provider will do where `wire` and `base_url` are given.
+        api_key: the key, or a function that gives it before each request; else it is the
+            environment variable of the provider.
+        base_url: where the server is, up to the part that all its paths begin with.
+        wire: the protocol: "chat" is OpenAI's Chat Completions.
+        timeout: seconds that the first byte, and each further one, may take; or
+            `Timeouts`, which says more.
+        headers: sent with each request.
+        options: fields of each request, such as `temperature=0`.
+
+    Raises:
+        ValueError: saying what to give instead.
+    """
+    provider, _, name = model.partition(":")
+    if not provider or not name:
+        _refuse(model, "a model is named 'provider:name', such as 'openai:gpt-5.2'.")
+    if provider == "local":
+        remote = {"api_key": api_key, "base_url": base_url, "wire": wire}
+        return _local(model, name, {**remote, "headers": headers}, options)
+    found = _provider(model, provider, base_url, wire)
+    _check_options(model, options)
+    endpoint = Endpoint(
+        _url(model, base_url or found.url),
+        _given(api_key) or _kept_key(model, found, needed=base_url is None),
+        headers or {},
+        _timeouts(model, timeout),
+    )
+    encode = partial(chat.encode, dialect=found.dialect, options=options)
+    return Model(model, Caller(endpoint, encode, chat.Decoder))
+
+
+def _refuse(model: str, why: str) -> NoReturn:
+    message = f"connect({model!r}): {why}"
+    raise ValueError(message)
+
+
+def _local(
+    model: str, name: str, remote: Mapping[str, object], options: Mapping[str, Json]
+) -> Model:
+    given = [f"{word}=" for word, value in remote.items() if value is not None]
+    if given:
+        _refuse(model, f"a local model runs in this process; leave out {given[0]}.")
+    # Only who wants the embedded runtime pays for its import.
+    from loopcore_adapters.local import connect_local  # noqa: PLC0415
+
+    return connect_local(name, **options)
+
+
+def _provider(
+    model: str, name: str, base_url: str | None, wire: str | None
+) -> Provider:
+    found = PROVIDERS.get(name)
+    if wire is not None and wire not in WIRES:
+        _refuse(model, f"no wire {wire!r}; this version speaks {', '.join(WIRES)}.")
+    if found is None and (wire is None or base_url is None):
+        _refuse(model, _unknown(name))
+    if found is None:
+        return Provider(base_url or "")
+    if found.wire not in WIRES and (wire is None or base_url is None):
+        _refuse(
+            model,
+            f"this version speaks the wire 'chat' only, and {name!r} has its own. For "
+            "an OpenAI-compatible endpoint give wire='chat' and base_url=.",
+        )
+    return found
+
+
+def _unknown(name: str) -> str:
+    near = get_close_matches(name, [*PROVIDERS, "local"], 1)
+    hint = (
+        f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(PROVIDERS)}."
+    )
+    return f"no provider {name!r}. {hint} For a compatible server give wire= and base_url=."
+
+
+def _given(key: Key) -> Key:
+    return key.strip() if isinstance(key, str) else key
+
+
+def _kept_key(model: str, provider: Provider, *, needed: bool) -> str | None:
+    if provider.key is None:
+        return None
+    key = os.environ.get(provider.key, "").strip()
+    if needed and not key:
+        _refuse(model, f"no API key. Set {provider.key} or pass api_key=.")
+    return key or None
+
+
+def _url(model: str, url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        _refuse(model, f"base_url={url!r} is no address; write 'https://host/v1'.")
+    if parts.username or parts.password:
+        _refuse(
+            model, "base_url holds a name or a password; pass api_key= or headers=."
+        )
+    return url
+
+
+def _timeouts(model: str, timeout: float | Timeouts) -> Timeouts:
+    if isinstance(timeout, Timeouts):
+        return timeout
+    if not timeout > 0:
+        _refuse(model, f"timeout={timeout!r}; give a number of seconds above 0.")
+    return Timeouts(min(timeout, Timeouts().connect), timeout, timeout)
+
+
+def _check_options(model: str, options: Mapping[str, Json]) -> None:
+    for name, value in options.items():
+        near = get_close_matches(name, NAMED, 1, 0.85)
+        if near:
+            _refuse(
+                model, f"{name}= would go into each request. Did you mean {near[0]}=?"
+            )
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError) as problem:
+            _refuse(model, f"the option {name}= is not JSON: {problem}.")

@@ -1,0 +1,247 @@
+"""HTTP: the only module that knows httpx.
+
+A wire protocol gives it a request and a decoder; it adds the address and the key, and
+turns whatever goes wrong on the way into a `ModelError`.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, suppress
+from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from ssl import SSLContext
+from typing import Final, cast
+
+import httpx
+from attrs import define, evolve, field, frozen
+
+from loopcore import AssistantMessage, CallModel, ModelError, Tell
+from loopcore_adapters.faults import http_fault, request_id
+from loopcore_adapters.keys import Key, NoKey, ask, hide
+from loopcore_adapters.wire import Decode, Decoder, Encode, HttpRequest
+
+ERROR_BODY: Final = 2**16
+"""How many bytes of an error's body are read."""
+
+ERROR_SECONDS: Final = 5.0
+"""How long an error's body is waited for: its status is known, and says enough."""
+
+GRACE: Final = 0.05
+"""How many seconds a server has to end a response that is complete.
+
+Most end it at once, and then their connection can be used again.
+"""
+
+
+@frozen
+class Timeouts:
+    """How many seconds to wait: to connect, for the first byte, for any other, in all."""
+
+    connect: float = 10.0
+    first: float = 60.0
+    idle: float = 60.0
+    total: float | None = None
+
+
+@frozen
+class Endpoint:
+    """Where a model is reached. Neither the key nor the headers are ever printed."""
+
+    url: str = field(repr=False)
+    key: Key = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(factory=dict[str, str], repr=False)
+    timeouts: Timeouts = Timeouts()
+
+    def at(self, path: str) -> httpx.URL:
+        """The address of this path; what the base has behind a `?` stays behind it."""
+        base = httpx.URL(self.url)
+        return base.copy_with(path=base.path.rstrip("/") + path)
+
+    @property
+    def place(self) -> str:
+        """The address as it is shown: what is behind a `?` may be a key."""
+        return self.url.partition("?")[0]
+
+
+@frozen(eq=False)
+class Caller:
+    """Calls a model: what a `Model` does."""
+
+    endpoint: Endpoint
+    encode: Encode
+    decode: Decode
+
+    async def __call__(
+        self, call: CallModel, tell: Tell
+    ) -> AssistantMessage | ModelError:
+        """The reply, or why there is none."""
+        try:
+            key = await ask(self.endpoint.key)
+        except NoKey as problem:
+            return ModelError(str(problem), "auth")
+        given = {name.lower(): text for name, text in self.endpoint.headers.items()}
+        signed = {"authorization": f"Bearer {key}"} if key else {}
+        request = self.encode(call)
+        headers = {"user-agent": "loopcore", **request.headers, **signed, **given}
+        exchange = Exchange(self.endpoint, await client(), self.decode(call, tell))
+        result = await exchange.run(evolve(request, headers=headers))
+        return hide(result, (key, *given.values()))
+
+
+@frozen
+class Lent:
+    """A client, and what closes it."""
+
+    lender: AsyncGenerator[httpx.AsyncClient]
+    client: httpx.AsyncClient
+
+
+_LENT: Final[dict[asyncio.AbstractEventLoop, Lent]] = {}
+
+
+async def client() -> httpx.AsyncClient:
+    """The one client of the running event loop; all models share its connections."""
+    loop = asyncio.get_running_loop()
+    if loop not in _LENT:
+        for closed in [one for one in list(_LENT) if one.is_closed()]:
+            _LENT.pop(closed, None)
+        lender = _lend()
+        _LENT[loop] = Lent(lender, await anext(lender))
+    return _LENT[loop].client
+
+
+async def _lend() -> AsyncGenerator[httpx.AsyncClient]:
+    """A client that is closed when its event loop shuts its asynchronous generators down.
+
+    So no connection outlives its loop, and nobody need close a model. It keeps no
+    cookies: what one model was given is not sent for another.
+    """
+    lent = httpx.AsyncClient(
+        verify=_tls(),
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+    )
+    try:
+        yield lent
+    finally:
+        await lent.aclose()
+
+
+@cache
+def _tls() -> SSLContext:
+    """The certificates, read once: that takes longer than a request on a local network."""
+    return httpx.create_ssl_context()
+
+
+@define
+class Exchange:
+    """One request and its response, each part of which must come in time."""
+
+    endpoint: Endpoint
+    client: httpx.AsyncClient
+    decoder: Decoder
+    _began: bool = field(default=False, init=False)
+    _waiting_for: str = field(default="", init=False)
+    _end: float | None = field(default=None, init=False)
+
+    async def run(self, request: HttpRequest) -> AssistantMessage | ModelError:
+        """The result, also of what goes wrong."""
+        try:
+            async with asyncio.timeout(None) as timer:
+                return await self._converse(request, timer)
+        except (TimeoutError, httpx.TimeoutException) as problem:
+            said = self._late(problem)
+            return self.decoder.finish(ModelError(said, "timeout"))
+        except (httpx.HTTPError, httpx.InvalidURL) as problem:
+            said = f"{self.endpoint.place}: {str(problem) or type(problem).__name__}"
+            fault = ModelError(said, "cut_stream" if self._began else "network")
+            return self.decoder.finish(fault)
+
+    async def _converse(
+        self, request: HttpRequest, timer: asyncio.Timeout
+    ) -> AssistantMessage | ModelError:
+        times = self.endpoint.timeouts
+        now = asyncio.get_running_loop().time()
+        self._end = None if times.total is None else now + times.total
+        self._wait(timer, times.first, "the first byte")
+        async with self.client.stream(
+            request.method,
+            self.endpoint.at(request.path),
+            headers=dict(request.headers),
+            content=request.body,
+            timeout=httpx.Timeout(None, connect=times.connect),
+        ) as response:
+            if not response.is_success:
+                return await _refused(response)
+            return await self._listen(response, timer)
+
+    async def _listen(
+        self, response: httpx.Response, timer: asyncio.Timeout
+    ) -> AssistantMessage | ModelError:
+        idle = self.endpoint.timeouts.idle
+        async with aclosing(_bytes(response)) as chunks:
+            async for data in chunks:
+                self._began = True
+                self._wait(timer, idle, "more bytes")
+                if self.decoder.feed(data):
+                    timer.reschedule(None)
+                    await _drain(chunks)
+                    break
+        result = self.decoder.finish()
+        if isinstance(result, ModelError) and not result.request_id:
+            return evolve(result, request_id=request_id(response.headers))
+        return result
+
+    def _wait(self, timer: asyncio.Timeout, seconds: float, what: str) -> None:
+        due = asyncio.get_running_loop().time() + seconds
+        self._waiting_for = f"{seconds:g} s were too short for {what}"
+        if self._end is not None and self._end < due:
+            due = self._end
+            self._waiting_for = (
+                f"{self.endpoint.timeouts.total:g} s in all were too short"
+            )
+        timer.reschedule(due)
+
+    def _late(self, problem: Exception) -> str:
+        if isinstance(problem, httpx.ConnectTimeout):
+            seconds = self.endpoint.timeouts.connect
+            return f"{self.endpoint.place}: {seconds:g} s were too short to connect."
+        return f"{self.endpoint.place}: {self._waiting_for}."
+
+
+def _bytes(response: httpx.Response) -> AsyncGenerator[bytes]:
+    return cast("AsyncGenerator[bytes]", response.aiter_bytes())
+
+
+async def _drain(chunks: AsyncGenerator[bytes]) -> None:
+    """Let the server end the response, so that the connection can be used again."""
+    with suppress(TimeoutError, httpx.HTTPError):
+        async with asyncio.timeout(GRACE):
+            async for _ in chunks:
+                pass
+
+
+async def _refused(response: httpx.Response) -> ModelError:
+    if response.has_redirect_location:
+        where = response.headers["location"]
+        said = (
+            f"The server redirects to {where}. If that is right, give it as base_url."
+        )
+        return ModelError(said, "bad_request", status=response.status_code)
+    body = await _error_body(response)
+    return http_fault(response.status_code, response.headers, body, time.time())
+
+
+async def _error_body(response: httpx.Response) -> bytes:
+    body = b""
+    with suppress(TimeoutError, httpx.HTTPError):
+        async with (
+            asyncio.timeout(ERROR_SECONDS),
+            aclosing(_bytes(response)) as chunks,
+        ):
+            async for data in chunks:
+                body += data
+                if len(body) > ERROR_BODY:
+                    break
+    return body[:ERROR_BODY]

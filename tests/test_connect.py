@@ -1,0 +1,230 @@
+"""`connect` makes a model of a name, and says what is wrong before anything is sent."""
+
+import asyncio
+import re
+from typing import Final
+
+import pytest
+
+from loopcore import AssistantMessage, CallModel, ModelError, UserMessage
+from loopcore_adapters import connect
+from loopcore_adapters.providers import PROVIDERS
+from loopcore_adapters.transport import Timeouts
+from tests.chat_reading import Told
+from tests.chat_server import ChatServer, Json, Request, chat_server, reply, says
+
+SECRET: Final = "sk-very-secret-key"  # noqa: S105  # nobody's
+KEYED: Final = [n for n, p in PROVIDERS.items() if p.wire == "chat" and p.key]
+KEYLESS: Final = [n for n, p in PROVIDERS.items() if p.wire == "chat" and not p.key]
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests have no keys, whoever runs them."""
+    for provider in PROVIDERS.values():
+        if provider.key:
+            monkeypatch.delenv(provider.key, raising=False)
+
+
+def refusal(model: str, **given: Json) -> str:
+    """Why this is refused."""
+    with pytest.raises(ValueError, match=re.escape(f"connect({model!r}): ")) as caught:
+        connect(model, **given)
+    return str(caught.value).removeprefix(f"connect({model!r}): ")
+
+
+async def one_call(
+    name: str, *, options: dict[str, Json] | None = None, **given: Json
+) -> tuple[AssistantMessage | ModelError, Request]:
+    """What a model gives when it is called once, and what it was sent."""
+    async with chat_server(says(reply("hello"))) as server:
+        model = connect(name, base_url=server.url, **given)
+        call = CallModel("i", name, [UserMessage("hi")], options=options or {})
+        return await model.call(call, Told()), server.requests[0]
+
+
+def request(name: str, **given: Json) -> Request:
+    return asyncio.run(one_call(name, **given))[1]
+
+
+@pytest.mark.parametrize("provider", [*KEYED, *KEYLESS])
+def test_every_provider_is_called_over_its_wire(provider: str) -> None:
+    """Each with its own dialect, against a server that speaks the same wire."""
+    result, sent = asyncio.run(one_call(f"{provider}:some/name:v1", api_key=SECRET))
+    assert isinstance(result, AssistantMessage)
+    assert (result.text, result.model) == ("hello", f"{provider}:some/name:v1")
+    assert sent.body["model"] == "some/name:v1"
+    assert sent.headers["authorization"] == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize("provider", KEYED)
+def test_a_key_comes_from_the_environment(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PROVIDERS[provider].key or "", f" {SECRET}\n")
+    sent = request(f"{provider}:m")
+    assert sent.headers["authorization"] == f"Bearer {SECRET}"
+    assert connect(f"{provider}:m").id == f"{provider}:m"
+
+
+def test_a_given_key_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "from-the-environment")
+    sent = request("openai:m", api_key="given")
+    assert sent.headers["authorization"] == "Bearer given"
+
+
+@pytest.mark.parametrize("provider", KEYED)
+def test_a_key_is_needed(provider: str) -> None:
+    """Mistake 14."""
+    assert refusal(f"{provider}:m") == (
+        f"no API key. Set {PROVIDERS[provider].key} or pass api_key=."
+    )
+
+
+@pytest.mark.parametrize("blank", ["", " \n"])
+def test_a_blank_key_is_none(blank: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vector 116."""
+    assert refusal("openai:m", api_key=blank).startswith("no API key.")
+    monkeypatch.setenv("OPENAI_API_KEY", blank)
+    assert refusal("openai:m").startswith("no API key.")
+
+
+@pytest.mark.parametrize("provider", KEYLESS)
+def test_a_server_of_ones_own_needs_no_key(provider: str) -> None:
+    assert connect(f"{provider}:m").id == f"{provider}:m"
+
+
+def test_another_address_needs_no_key() -> None:
+    assert "authorization" not in request("openai:m").headers
+
+
+def test_any_provider_will_do_with_wire_and_address() -> None:
+    sent = request("acme:m", wire="chat")
+    assert sent.path == "/v1/chat/completions"
+    assert sent.body["model"] == "m"
+
+
+def test_a_provider_of_another_wire_may_have_a_compatible_endpoint() -> None:
+    assert request("gemini:m", wire="chat").body["model"] == "m"
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+@pytest.mark.parametrize("given", [{}, {"wire": "chat"}, {"base_url": "http://h/v1"}])
+def test_a_provider_of_another_wire_is_refused(
+    provider: str, given: dict[str, str]
+) -> None:
+    assert refusal(f"{provider}:m", **given) == (
+        f"this version speaks the wire 'chat' only, and '{provider}' has its own. For an "
+        "OpenAI-compatible endpoint give wire='chat' and base_url=."
+    )
+
+
+def test_an_unknown_provider_is_refused() -> None:
+    """Mistake 14: named by edit distance, if one is near."""
+    assert refusal("antropic:m") == (
+        "no provider 'antropic'. Did you mean 'anthropic'? For a compatible server give "
+        "wire= and base_url=."
+    )
+    assert "There are openai, deepseek," in refusal("acme:m")
+    assert refusal("acme:m", wire="chat") == refusal("acme:m")
+    assert refusal("acme:m", base_url="http://h/v1") == refusal("acme:m")
+
+
+def test_an_unknown_wire_is_refused() -> None:
+    assert refusal("openai:m", wire="responses") == (
+        "no wire 'responses'; this version speaks chat."
+    )
+
+
+@pytest.mark.parametrize("name", ["gpt-5.2", "openai:", ":gpt-5.2", ""])
+def test_a_name_has_two_halves(name: str) -> None:
+    assert refusal(name) == (
+        "a model is named 'provider:name', such as 'openai:gpt-5.2'."
+    )
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://h/v1", "http://", "/v1"])
+def test_an_address_has_a_scheme_and_a_host(url: str) -> None:
+    assert refusal("ollama:m", base_url=url) == (
+        f"base_url={url!r} is no address; write 'https://host/v1'."
+    )
+
+
+def test_an_address_has_no_password() -> None:
+    said = refusal("ollama:m", base_url=f"http://me:{SECRET}@host/v1")
+    assert said == "base_url holds a name or a password; pass api_key= or headers=."
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_a_timeout_is_above_nothing(seconds: float) -> None:
+    assert refusal("ollama:m", timeout=seconds) == (
+        f"timeout={seconds!r}; give a number of seconds above 0."
+    )
+
+
+def test_options_go_into_each_request() -> None:
+    sent = request("acme:m", wire="chat", temperature=0, model="other", stop=["a"])
+    assert (sent.body["temperature"], sent.body["stop"]) == (0, ["a"])
+    assert sent.body["model"] == "other"
+
+
+def test_options_of_the_request_come_first() -> None:
+    given = {"seed": 2}
+    sent = request("acme:m", wire="chat", options=given, seed=1, top_p=0.5)
+    assert (sent.body["seed"], sent.body["top_p"]) == (2, 0.5)
+
+
+@pytest.mark.parametrize("odd", [object(), float("nan"), {1, 2}])
+def test_options_are_json(odd: object) -> None:
+    assert refusal("ollama:m", extra=odd).startswith("the option extra= is not JSON: ")
+
+
+def test_a_misspelt_word_is_no_option() -> None:
+    """A key would be sent in every body."""
+    said = refusal("ollama:m", apikey=SECRET)
+    assert said == "apikey= would go into each request. Did you mean api_key=?"
+
+
+def test_headers_go_with_each_request() -> None:
+    sent = request("acme:m", wire="chat", headers={"X-Title": "mine"})
+    assert sent.headers["x-title"] == "mine"
+
+
+def test_timeouts_may_say_more() -> None:
+    model = connect("ollama:m", timeout=Timeouts(total=9))
+    assert "total=9" in repr(model.call)
+
+
+def test_a_model_does_not_show_its_key() -> None:
+    model = connect("openai:m", api_key=SECRET, headers={"x": SECRET}, timeout=5)
+    assert SECRET not in f"{model!r} {model.call!r}"
+
+
+def test_nothing_is_sent_before_the_model_is_called() -> None:
+    async def run() -> ChatServer:
+        async with chat_server() as server:
+            connect("acme:m", wire="chat", base_url=server.url)
+        return server
+
+    assert asyncio.run(run()).connections == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"api_key": SECRET}, "api_key="),
+        ({"base_url": "http://h"}, "base_url="),
+        ({"wire": "chat"}, "wire="),
+        ({"headers": {}}, "headers="),
+    ],
+)
+def test_a_local_model_has_no_address(given: dict[str, Json], word: str) -> None:
+    assert refusal("local:m", **given) == (
+        f"a local model runs in this process; leave out {word}."
+    )
+
+
+def test_a_local_model_is_known_by_its_own_names() -> None:
+    """What is wrong with it is said by the embedded runtime."""
+    with pytest.raises(ValueError, match="local:no-such-model"):
+        connect("local:no-such-model", max_tokens=5)
