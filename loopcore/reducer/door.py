@@ -50,11 +50,24 @@ def deliver(state: State, given: Given, *, at: float | None = None) -> Checked:
 
     `at` is the time in seconds; time never goes back. A refused input changes nothing.
     """
+    refuse_other(state, "deliver()")
     try:
         ready = _place(state, _input(given))
     except Rejected as refused:
         return Failure(refused)
     return Success(_at(ready, at))
+
+
+def refuse_other(given: object, who: str) -> None:
+    """Raise for what is no State, such as the result of deliver() itself."""
+    if isinstance(given, State):
+        return
+    message = (
+        f"{who} needs a State but got `{given}`. deliver() and advance() return a result: "
+        "write `deliver(...).unwrap()` to insist, or `deliver(...).value_or(state)` to "
+        "ignore what was refused."
+    )
+    raise TypeError(message)
 
 
 def _at(state: State, at: float | None) -> State:
