@@ -1,0 +1,134 @@
+"""The commands."""
+
+import asyncio
+import re
+import sys
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import click
+
+from loopcore.cli.chat import Chat
+from loopcore.cli.mistakes import Mistake, as_sentences
+from loopcore.cli.options import Options, shared
+from loopcore.cli.session import Session, opened
+from loopcore.cli.terminal import asking, be_lenient
+
+CODES: Final = """\b
+Exit codes:
+  0    the run came to its end, or waits for a person
+  1    it failed, or reached a limit
+  2    wrong use
+  130  Ctrl-C stopped it
+"""
+
+
+@click.group(epilog=CODES, context_settings={"help_option_names": ["-h", "--help"]})
+def commands() -> None:
+    """An agent loop as a pure function.
+
+    An APP is the import path of a module that has `config` and `interpreter`, or
+    `module:name` for another config of it. Without one, a small model that runs in this
+    process is asked; it can do arithmetic, tell the time, and read files below the current
+    folder.
+    """
+    be_lenient()
+
+
+@commands.command(epilog=CODES)
+@click.argument("words", nargs=-1, metavar="[APP] PROMPT...")
+@shared
+def run(words: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  # the options
+    """Give a prompt to an APP, and show what comes of it.
+
+    One argument alone is the prompt; with --resume, it is the APP. Ctrl-C stops the run and
+    keeps what it has.
+    """
+    options = Options(**given)
+    with as_sentences(debug=options.debug), asyncio.Runner() as runner:
+        name, prompt = _read(words, resumed=options.resume is not None)
+        session = opened("run", name, options, runner)
+        _refuse_misfits(session, prompt)
+        session.show.begin(session.state, session.title("run"))
+        if prompt is None:
+            session.conversation.give()
+        else:
+            session.say(prompt)
+        session.show.end(session.kept())
+        code = session.exit_code
+    sys.exit(code)
+
+
+@commands.command()
+@click.argument("app", required=False)
+@shared
+def chat(app: str | None, **given: Any) -> None:  # noqa: ANN401  # the options
+    """Talk with an APP; /help lists what else can be said.
+
+    Ctrl-C stops a reply, Ctrl-D ends the conversation.
+    """
+    options = Options(**given)
+    with as_sentences(debug=options.debug), asyncio.Runner() as runner:
+        session = opened("chat", app, options, runner)
+        session.show.begin(session.state, session.title("chat"))
+        talk = Chat(session, asking(options))
+        talk.talk()
+        if talk.talked:
+            _say_saved(session)
+
+
+def _say_saved(session: Session) -> None:
+    ending = session.kept()
+    if ending.saved:
+        session.show.end(ending)
+
+
+Words: TypeAlias = tuple[str | None, str | None]
+"""The APP and the prompt."""
+
+
+def _read(words: tuple[str, ...], *, resumed: bool) -> Words:
+    if len(words) == 1:
+        name, prompt = (words[0], None) if resumed else (None, words[0])
+    else:
+        name, prompt = (words[0] if words else None), " ".join(words[1:])
+    if not resumed:
+        _refuse_silence(prompt or "")
+    return name, prompt or None
+
+
+def _refuse_silence(prompt: str) -> None:
+    """Refuse what cannot be meant as a prompt."""
+    if not prompt.strip():
+        raise click.UsageError(NO_PROMPT)
+    if not APP.fullmatch(prompt):
+        return
+    path = prompt.partition(":")[0].replace(".", "/")
+    if Path(f"{path}.py").is_file() or Path(path, "__init__.py").is_file():
+        raise click.UsageError(APP_ALONE.format(prompt))
+
+
+APP: Final = re.compile(r"\w{1,60}(\.\w{1,60}){0,9}(:\w+)?")
+NO_PROMPT: Final = 'Give a prompt, in quotes: loopcore run "..."'
+APP_ALONE: Final = (
+    "{0!r} alone is taken for the prompt, but it is a module here. Give a prompt too, in "
+    'quotes: loopcore run {0} "..."'
+)
+
+
+def _refuse_misfits(session: Session, prompt: str | None) -> None:
+    """Refuse what would be ignored, or asked of a run that has to be decided on first."""
+    options, waiting = session.options, session.state.waiting
+    if prompt is None and (options.system or options.thinking):
+        raise Mistake(NO_CHANGE)
+    if prompt is not None and waiting:
+        raise Mistake(WAITS.format(options.resume))
+
+
+NO_CHANGE: Final = (
+    "--system and --thinking change what a prompt starts from; a run that is resumed "
+    "without one keeps its own."
+)
+WAITS: Final = (
+    "The run in {} waits for an answer. Leave the prompt out to go on with it."
+)

@@ -1,0 +1,104 @@
+"""A run that a person follows: driven, shown, asked about, and stopped by Ctrl-C."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+from loopcore import Abort, Given, Rejected, RequestApproval, Stream
+from loopcore.cli.person import Ask, decided
+from loopcore.cli.show import Ending, Show
+
+
+class Conversation:
+    """One run after the other over one transcript, in one event loop.
+
+    The first Ctrl-C aborts the run that goes on, and keeps what it has. A second one, while
+    that takes its time, ends the program.
+
+    Args:
+        runner: the event loop.
+        live: the stream of its events; it has not begun yet.
+        show: who shows them.
+        ask: asks the person; None where nobody is there, so that approvals wait.
+    """
+
+    def __init__(
+        self, runner: asyncio.Runner, live: Stream, show: Show, ask: Ask | None
+    ) -> None:
+        self._runner, self.live, self._show, self._ask = runner, live, show, ask
+        self._later: set[str] = set()
+        self._seconds = 0.0
+        self.interrupted = False
+
+    def give(self, *given: Given) -> None:
+        """Give these to the run, and follow it until it stops or has to wait.
+
+        Raises:
+            Rejected: saying why one cannot be taken.
+        """
+        self._later.clear()
+        self._seconds, self.interrupted = 0.0, False
+        self.live.send(*given)
+        self._runner.run(self._follow())
+        while self._decide():
+            self._runner.run(self._follow())
+
+    @property
+    def ending(self) -> Ending:
+        """Where it is now."""
+        return Ending(self.live.result, self._seconds)
+
+    async def _follow(self) -> None:
+        began = time.perf_counter()
+        try:
+            with self._stoppable():
+                async for event in self.live:
+                    self._show.event(event)
+        except BaseException:
+            async with self.live:  # what is in flight is cancelled and awaited
+                raise
+        self._seconds += time.perf_counter() - began
+
+    @contextmanager
+    def _stoppable(self) -> Generator[None]:
+        loop = asyncio.get_running_loop()
+
+        def stop(_number: int, _frame: FrameType | None) -> None:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            loop.call_soon_threadsafe(self._abort)
+
+        before = signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _abort(self) -> None:
+        self.interrupted = True
+        with suppress(Rejected):  # it has just come to rest
+            self.live.send(Abort())
+
+    def _decide(self) -> bool:
+        """Ask about what was not put off; whether anything was decided."""
+        before = self.live.state
+        try:
+            for effect in before.approvals:
+                if self._ask is not None and effect.id not in self._later:
+                    self._decide_on(effect, self._ask)
+        except KeyboardInterrupt:
+            self._abort()
+        return self.live.state is not before
+
+    def _decide_on(self, effect: RequestApproval, ask: Ask) -> None:
+        self._show.asked(effect)
+        while answer := decided(effect, ask, self._show.say):
+            try:
+                self.live.send(answer)
+            except Rejected as refused:
+                self._show.say(str(refused))
+            else:
+                return
+        self._later.add(effect.id)

@@ -1,0 +1,75 @@
+"""The options that `run` and `chat` share, and what they come to."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+from attrs import frozen
+
+from loopcore.settings import ThinkingLevel
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FILE: Final = click.Path(dir_okay=False, path_type=Path)
+
+
+@frozen(kw_only=True)
+class Options:
+    """What was given on the command line, besides the APP and the prompt."""
+
+    model: str | None = None
+    tools: tuple[str, ...] = ()
+    system: str | None = None
+    thinking: ThinkingLevel | None = None
+    journal: Path | None = None
+    resume: Path | None = None
+    save: Path | None = None
+    json: bool = False
+    debug: bool = False
+
+    def go_on(self, command: str, app: str | None, file: Path) -> str:
+        """The command that goes on with what was saved in this file."""
+        words = ["loopcore", command, *([app] if app else []), "--resume", str(file)]
+        if self.model and app:  # without an app, the saved run says its model
+            words += ["--model", self.model]
+        for tools in self.tools:
+            words += ["--tools", tools]
+        return shlex.join(words)
+
+
+OPTIONS: Final = (
+    click.option("--model", metavar="PROVIDER:NAME", help="Ask this model."),
+    click.option(
+        "--tools",
+        multiple=True,
+        metavar="MODULE[:NAME]",
+        help="Offer the tools of this module: with an APP besides its own, without one "
+        "in place of the harmless ones. May be given several times.",
+    ),
+    click.option("--system", metavar="TEXT", help="The system prompt."),
+    click.option(
+        "--thinking",
+        type=click.Choice(["off", "low", "medium", "high"]),
+        help="How hard the model thinks; shows what it thinks.",
+    ),
+    click.option(
+        "--journal", type=FILE, help="Record the run in this file; it must be new."
+    ),
+    click.option("--resume", type=FILE, help="Go on with the run saved in this file."),
+    click.option(
+        "--save", type=FILE, help="Save the run in this file, however it ends."
+    ),
+    click.option(
+        "--json", is_flag=True, help="Print events as JSON Lines, the result last."
+    ),
+    click.option("--debug", is_flag=True, help="Show where a mistake was raised."),
+)
+
+
+def shared(command: F) -> F:
+    """The options above, for a command."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command

@@ -1,0 +1,51 @@
+"""Runs in files."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from returns.result import Failure, Success
+
+from loopcore import State
+from loopcore.cli.mistakes import Mistake
+
+
+def saved_in(file: Path) -> State:
+    """The run that was saved in this file."""
+    try:
+        data = file.read_bytes()
+    except OSError as problem:
+        message = f"Cannot read {file}: {problem.strerror}."
+        raise Mistake(message) from problem
+    match State.loads(data):
+        case Success(state):
+            return state
+        case Failure(why):
+            message = f"{file}: {why}"
+            raise Mistake(message)
+
+
+def save(state: State, file: Path) -> None:
+    """Save the run; what was in the file stays whole until all is written."""
+    new = file.with_name(f"{file.name}.new")
+    with _writing(file):
+        new.write_bytes(state.dumps())
+        new.replace(file)
+
+
+def reserve(file: Path, option: str) -> None:
+    """Make sure that a file can be written later: nothing is there, but its folder."""
+    if file.exists():
+        message = f"{file} exists already; give {option} another path, or remove it."
+        raise Mistake(message)
+    with _writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def _writing(file: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as problem:
+        message = f"Cannot write {file}: {problem.strerror}."
+        raise Mistake(message) from problem

@@ -1,0 +1,151 @@
+"""From what the command line says to a conversation, and from its end to an exit code."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from loopcore import Prompt, RunResult, State, Stream, stream
+from loopcore.cli.app import (
+    App,
+    Besides,
+    connected_to,
+    embedded,
+    loaded,
+    together,
+    tools_of,
+)
+from loopcore.cli.conversation import Conversation
+from loopcore.cli.mistakes import FAILED, INTERRUPTED
+from loopcore.cli.options import Options
+from loopcore.cli.saving import reserve, save, saved_in
+from loopcore.cli.show import Ending, Show
+from loopcore.cli.terminal import person, show_for
+from loopcore.frozen import evolve
+
+FINE: Final = frozenset(("done", "terminated", "hook"))
+"""The reasons to stop that are no failure."""
+
+
+@frozen
+class Session:
+    """An app that is talked to.
+
+    `changes` are what each prompt changes of the app's settings.
+    """
+
+    command: str
+    options: Options
+    app: App
+    besides: Besides
+    show: Show
+    conversation: Conversation
+    changes: dict[str, Any] = field(factory=dict[str, Any])
+
+    @property
+    def state(self) -> State:
+        """Where the run is."""
+        return self.conversation.live.state
+
+    @property
+    def model(self) -> str:
+        """The model that the next prompt is for."""
+        return str(self.changes.get("model", self.app.config.model))
+
+    def say(self, text: str) -> None:
+        """Give a prompt, and follow what comes of it."""
+        self.conversation.give(Prompt(text, **self.changes))
+
+    def use(self, model: str) -> None:
+        """Ask this model from the next prompt on."""
+        self.besides.add(connected_to(model))
+        self.changes["model"] = model
+
+    def title(self, kind: str) -> str:
+        """What it is, in a line."""
+        tools = self.changes.get("tools", self.app.config.tools)
+        said = [f"{kind} {self.state.run_id}", self.model, counted(len(tools), "tool")]
+        if self.options.journal:
+            said.append(str(self.options.journal))
+        return " · ".join(said)
+
+    def kept(self) -> Ending:
+        """How it ended; saved, if it waits or that was asked for."""
+        ending, options = self.conversation.ending, self.options
+        wanted, waits = options.save or options.resume, bool(ending.result.waiting)
+        if not wanted and not waits:
+            return ending
+        file = wanted or self.file
+        save(self.state, file)
+        go_on = options.go_on(self.command, self.app.name, file) if waits else None
+        return evolve(ending, saved=str(file), go_on=go_on)
+
+    @property
+    def file(self) -> Path:
+        """Where it is saved if nobody says where."""
+        return Path(f"{self.state.run_id}.json")
+
+    @property
+    def exit_code(self) -> int:
+        """What the shell is told."""
+        return exit_code(
+            self.conversation.ending.result, interrupted=self.conversation.interrupted
+        )
+
+
+def exit_code(result: RunResult, *, interrupted: bool) -> int:
+    """0 for a run that came to its end or waits, 1 for one that failed."""
+    if result.stop is None or result.stop.reason in FINE:
+        return 0
+    aborted = result.stop.reason == "aborted"
+    return INTERRUPTED if aborted and interrupted else FAILED
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def opened(
+    command: str, name: str | None, options: Options, runner: asyncio.Runner
+) -> Session:
+    """A session of this app, in which nothing was said yet."""
+    _reserve(options)
+    state = saved_in(options.resume) if options.resume else None
+    tools = [tool for module in options.tools for tool in tools_of(module)]
+    app = loaded(name) if name else embedded(_model(options, state), tools)
+    besides, show = Besides(), show_for(options)
+    live = _stream(app, besides, state, options)
+    conversation = Conversation(runner, live, show, person(options))
+    session = Session(command, options, app, besides, show, conversation)
+    if name and tools:
+        besides.add(*tools)
+        session.changes["tools"] = together(app.config, tools)
+    if options.model and (name or state):
+        session.use(options.model)
+    for word in ("system", "thinking"):
+        if (value := getattr(options, word)) is not None:
+            session.changes[word] = value
+    return session
+
+
+def _reserve(options: Options) -> None:
+    if options.journal:
+        reserve(options.journal, "--journal")
+    if options.save and options.save != options.resume:
+        reserve(options.save, "--save")
+
+
+def _model(options: Options, state: State | None) -> str | None:
+    """The model of an embedded app: a saved run goes on with its own."""
+    return state.settings.model if state else options.model
+
+
+def _stream(
+    app: App, besides: Besides, state: State | None, options: Options
+) -> Stream:
+    interpreter = app.interpreter.wrap(besides.around)
+    if state is None:
+        state = State.start(app.config, run_id=interpreter.new_run_id())
+    return stream(app.config, interpreter, state=state, journal=options.journal)

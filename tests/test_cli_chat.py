@@ -1,0 +1,178 @@
+"""`loopcore chat`: one prompt after the other, and what else can be said."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import standing_in
+from tests.cli import PAY, Shell, shell
+
+
+@pytest.fixture
+def sh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    """A shell, where `connect` gives models that need nothing."""
+    monkeypatch.setitem(sys.modules, "loopcore_adapters", standing_in)
+    with shell(tmp_path, monkeypatch) as one:
+        yield one
+
+
+HI = (
+    'app(AssistantMessage("Hi.", usage=Usage(10, 1)),'
+    ' lambda effect: f"{len(effect.messages)} messages.", "Three.")'
+)
+
+
+def test_a_model_remembers_what_was_said(sh: Shell) -> None:
+    sh.app(HI)
+
+    told = sh.loopcore("chat", "app", typed="Hi!\n\nHow many?\n")
+
+    assert [
+        "chat R · test:script · 2 tools",
+        " 1  Hi.",
+        "done · 1 turn · 10 tokens in, 1 out · 0 s",
+        " 1  3 messages.",
+        "done · 1 turn · 0 s",
+    ] == told.lines
+    assert 0 == told.code
+
+
+def test_the_commands_are_listed(sh: Shell) -> None:
+    sh.app(HI)
+
+    lines = sh.loopcore("chat", "app", typed="/help\n").lines[1:]
+
+    assert ["/help", "/model", "/save", "/usage", "/quit", "Ctrl-C", "Ctrl-D"] == [
+        line.split()[0] for line in lines
+    ]
+
+
+def test_quit_ends_it(sh: Shell) -> None:
+    sh.app(HI)
+
+    assert 1 == len(sh.loopcore("chat", "app", typed="/quit\nHi!\n").lines)
+
+
+def test_an_unknown_command_is_no_prompt(sh: Shell) -> None:
+    sh.app(HI)
+
+    told = sh.loopcore("chat", "app", typed="/sav\n/zzz now\n")
+
+    assert [
+        "    There is no command /sav. Did you mean /save?",
+        "    There is no command /zzz. /help lists them.",
+    ] == told.lines[1:]
+
+
+def test_a_path_is_no_command(sh: Shell) -> None:
+    sh.app(HI)
+
+    told = sh.loopcore("chat", "app", typed="/etc/hosts, what is it?\n")
+
+    assert " 1  Hi." == told.lines[1]
+
+
+def test_another_model_is_asked_from_then_on(sh: Shell) -> None:
+    sh.app('app("Hi.", tools=[])')
+
+    told = sh.loopcore("chat", "app", typed="Hi!\n/model x:y\n/model\nWho?\nAnd now?\n")
+
+    assert [
+        " 1  Hi.",
+        "    x:y",
+        "    x:y",
+        f" 1  {standing_in.ANSWER}",
+        f" 1  {standing_in.ANSWER}",
+    ] == [line for line in told.lines[1:] if not line.startswith("done")]
+
+
+def test_tokens_are_counted_over_all_prompts(sh: Shell) -> None:
+    sh.app('app(*[AssistantMessage("Hi.", usage=Usage(10, 1))] * 2)')
+
+    told = sh.loopcore("chat", "app", typed="Hi!\nHi!\n/usage\n")
+
+    assert "    20 tokens in, 2 out" == told.lines[-1]
+
+
+def test_a_conversation_is_saved_and_goes_on(sh: Shell) -> None:
+    sh.app(HI)
+    sh.loopcore("chat", "app", typed="Hi!\n/save talk.json\n")
+    sh.app('app(lambda effect: f"{len(effect.messages)} messages.")')
+
+    told = sh.loopcore("chat", "app", "--resume", "talk.json", typed="How many?\n")
+
+    assert [" 1  3 messages.", "done · 1 turn · 0 s"] == told.lines[1:3]
+    saved = json.loads((sh.folder / "talk.json").read_text())
+    assert 4 == len(saved["state"]["transcript"])
+
+
+def test_a_file_is_saved_over_only_if_it_is_ones_own(sh: Shell) -> None:
+    sh.app(HI)
+
+    told = sh.loopcore(
+        "chat", "app", typed="/save a.json\n/save\n/save a.json\n/save app.py\n"
+    )
+
+    saved = ["    saved to a.json"] * 3
+    refused = "    app.py exists already; give /save another path, or remove it."
+    assert [*saved, refused] == told.lines[1:]
+
+
+def test_without_a_name_it_is_saved_under_the_runs(sh: Shell) -> None:
+    sh.app(HI)
+
+    assert "    saved to R.json" == sh.loopcore("chat", "app", typed="/save\n").lines[1]
+
+
+def test_a_mistake_does_not_end_it(sh: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "loopcore_adapters")
+    sh.app(HI)
+
+    told = sh.loopcore("chat", "app", typed="/model antropic:x\nHi!\n")
+
+    assert told.lines[1].startswith("    connect('antropic:x'): no provider")
+    assert " 1  Hi." == told.lines[2]
+
+
+def test_a_failed_reply_does_not_end_it(sh: Shell) -> None:
+    sh.app('app(ModelError("busy", "overloaded"), "Hi.")')
+
+    told = sh.loopcore("chat", "app", typed="Hi!\nHi!\n")
+
+    assert "model_error · 1 turn · 0 s" == told.lines[2]
+    assert " 1  Hi." == told.lines[3]
+    assert 0 == told.code
+
+
+def test_an_approval_stays_open_where_nobody_can_decide(sh: Shell) -> None:
+    sh.app(PAY)
+
+    told = sh.loopcore("chat", "app", typed="Pay.\nHello?\n")
+
+    assert [
+        " 1  → transfer  to='ACME' cents=4900                        needs approval",
+        "paused",
+        "paused",
+        "paused · saved to R.json · go on with:  loopcore chat app --resume R.json",
+    ] == told.lines[1:]
+
+
+def test_programs_get_json_lines_here_too(sh: Shell) -> None:
+    sh.app(HI)
+
+    told = sh.loopcore("chat", "app", "--json", typed="Hi!\n/help\nHow many?\n")
+
+    results = [line["output"] for line in told.json if line["type"] == "Result"]
+    assert ["Hi.", "3 messages."] == results
+
+
+def test_a_conversation_is_recorded_in_one_journal(sh: Shell) -> None:
+    sh.app(HI)
+
+    sh.loopcore("chat", "app", "--journal", "r.jsonl", typed="Hi!\nHow many?\n")
+
+    lines = (sh.folder / "r.jsonl").read_text().splitlines()
+    assert 5 == len(lines)
