@@ -11,19 +11,19 @@ from loopcore import (
     AssistantMessage,
     CallModel,
     Event,
+    Inspector,
+    Interpreter,
     LoopConfig,
+    Model,
     State,
     Tell,
+    Tool,
+    ToolContext,
     ToolOutput,
+    run,
+    stream,
 )
 from loopcore.events import Delta, Ended, RunEnd, Started, TurnEnd
-from loopcore.runtime.context import ToolContext
-from loopcore.runtime.inspect import Inspector
-from loopcore.runtime.interpreter import Interpreter
-from loopcore.runtime.model import Model
-from loopcore.runtime.run import run
-from loopcore.runtime.stream import stream
-from loopcore.runtime.tool import Tool
 from loopcore.testing import ScriptedModel
 from tests.driving import MODEL, call, config, spec, words
 from tests.leaks import alone

@@ -12,19 +12,20 @@ from loopcore import (
     AssistantMessage,
     CallModel,
     Event,
+    Inspector,
+    Interpreter,
     LoopConfig,
+    Model,
     RunTool,
+    Stream,
     Tell,
+    Tool,
     ToolCall,
+    ToolContext,
+    run,
+    stream,
 )
 from loopcore.events import Delta, Ended, MessageAdded, Started, TurnEnd
-from loopcore.runtime.context import ToolContext
-from loopcore.runtime.inspect import Inspector
-from loopcore.runtime.interpreter import Interpreter
-from loopcore.runtime.model import Model
-from loopcore.runtime.run import run
-from loopcore.runtime.stream import Stream, stream
-from loopcore.runtime.tool import Tool
 from loopcore.testing import ScriptedModel
 from tests.driving import MODEL, Run, call, config, spec
 from tests.leaks import alone

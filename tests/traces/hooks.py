@@ -32,8 +32,8 @@ def hooks(log: Log) -> list[Hooks]:
     return [Hooks("table", **functions)]
 
 
-def _bound(function: Noted, log: Log) -> Any:  # noqa: ANN401  # of any point
-    def noted(view: object) -> Any:  # noqa: ANN401
+def _bound(function: Noted, log: Log) -> Any:  # of any point
+    def noted(view: object) -> Any:
         return function(log, view)
 
     return noted

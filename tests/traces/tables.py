@@ -92,7 +92,7 @@ def transformed(
     return history
 
 
-def _is_custom(said: Any) -> bool:  # noqa: ANN401  # a record or a row
+def _is_custom(said: Any) -> bool:  # a record or a row
     if isinstance(said, dict):
         return bool(said["role"] == "custom")  # pyright: ignore[reportUnknownArgumentType]
     return isinstance(said, CustomMessage)
