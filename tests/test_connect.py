@@ -143,7 +143,10 @@ def test_a_name_has_two_halves(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://h/v1", "http://", "/v1"])
+@pytest.mark.parametrize(
+    "url",
+    ["127.0.0.1:8080", "ftp://h/v1", "http://", "/v1", "http://[::1", "http://h:99999"],
+)
 def test_an_address_has_a_scheme_and_a_host(url: str) -> None:
     assert refusal("ollama:m", base_url=url) == (
         f"base_url={url!r} is no address; write 'https://host/v1'."
@@ -155,8 +158,8 @@ def test_an_address_has_no_password() -> None:
     assert said == "base_url holds a name or a password; pass api_key= or headers=."
 
 
-@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
-def test_a_timeout_is_above_nothing(seconds: float) -> None:
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), None, "60"])
+def test_a_timeout_is_above_nothing(seconds: Json) -> None:
     assert refusal("ollama:m", timeout=seconds) == (
         f"timeout={seconds!r}; give a number of seconds above 0."
     )
@@ -188,6 +191,17 @@ def test_a_misspelt_word_is_no_option() -> None:
 def test_headers_go_with_each_request() -> None:
     sent = request("acme:m", wire="chat", headers={"X-Title": "mine"})
     assert sent.headers["x-title"] == "mine"
+
+
+@pytest.mark.parametrize("value", ["a\nb", "é", "\x00"])
+def test_headers_can_be_sent(value: str) -> None:
+    """And their values are not shown."""
+    assert refusal("ollama:m", headers={"X-Title": value}) == (
+        "headers['X-Title'] has a character that no header has."
+    )
+    assert refusal("ollama:m", headers={value: "x"}) == (
+        f"headers: {value!r} is no name of a header."
+    )
 
 
 def test_timeouts_may_say_more() -> None:

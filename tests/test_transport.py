@@ -286,6 +286,19 @@ class TestFaults:
         assert (found.kind, found.status) == ("bad_request", 308)
         assert "http://127.0.0.1/v2" in found.message
 
+    def test_of_a_path_that_is_not_there_name_the_address(self) -> None:
+        answer = says_json({"error": {"message": "File Not Found"}}, 404)
+        found = error(answer)
+        assert found.kind == "bad_request"
+        assert found.message.startswith(
+            "File Not Found (Is base_url right? Asked: http:"
+        )
+        assert found.message.endswith("/v1/chat/completions)")
+
+    def test_of_a_model_that_is_not_there_are_the_servers_words(self) -> None:
+        answer = says_json({"error": "model 'x' not found"}, 404)
+        assert error(answer).message == "model 'x' not found"
+
     def test_with_a_long_body_are_not_read_to_the_end(self) -> None:
         found = error(says(*[b"x" * 2**16] * 3, status=500, kind="text/plain"))
         assert (found.kind, found.message) == ("server", f"HTTP 500: {'x' * 300}…")

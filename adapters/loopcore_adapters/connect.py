@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import partial
@@ -15,6 +16,8 @@ from loopcore_adapters.loose import Json
 from loopcore_adapters.providers import PROVIDERS, Provider
 from loopcore_adapters.transport import Caller, Endpoint, Timeouts
 
+_HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE: Final = re.compile(r"[\t -~]*")
 WIRES: Final = ("chat",)
 NAMED: Final = ("api_key", "base_url", "wire", "timeout", "headers")
 
@@ -59,7 +62,7 @@ def connect(
     endpoint = Endpoint(
         _url(model, base_url or found.url),
         _given(api_key) or _kept_key(model, found, needed=base_url is None),
-        headers or {},
+        _headers(model, headers or {}),
         _timeouts(model, timeout),
     )
     encode = partial(chat.encode, dialect=found.dialect, options=options)
@@ -124,20 +127,33 @@ def _kept_key(model: str, provider: Provider, *, needed: bool) -> str | None:
 
 
 def _url(model: str, url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
         _refuse(model, f"base_url={url!r} is no address; write 'https://host/v1'.")
-    if parts.username or parts.password:
+    if "@" in urlsplit(url).netloc:
         _refuse(
             model, "base_url holds a name or a password; pass api_key= or headers=."
         )
     return url
 
 
-def _timeouts(model: str, timeout: float | Timeouts) -> Timeouts:
+def _headers(model: str, headers: Mapping[str, str]) -> Mapping[str, str]:
+    for name, value in headers.items():
+        if not _HEADER.fullmatch(name):
+            _refuse(model, f"headers: {name!r} is no name of a header.")
+        if not _HEADER_VALUE.fullmatch(value):
+            _refuse(model, f"headers[{name!r}] has a character that no header has.")
+    return headers
+
+
+def _timeouts(model: str, timeout: object) -> Timeouts:
     if isinstance(timeout, Timeouts):
         return timeout
-    if not timeout > 0:
+    if not isinstance(timeout, int | float) or not timeout > 0:
         _refuse(model, f"timeout={timeout!r}; give a number of seconds above 0.")
     return Timeouts(min(timeout, Timeouts().connect), timeout, timeout)
 

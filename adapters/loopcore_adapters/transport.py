@@ -21,6 +21,8 @@ from loopcore_adapters.faults import http_fault, request_id
 from loopcore_adapters.keys import Key, NoKey, ask, hide
 from loopcore_adapters.wire import Decode, Decoder, Encode, HttpRequest
 
+NOT_FOUND: Final = 404
+
 ERROR_BODY: Final = 2**16
 """How many bytes of an error's body are read."""
 
@@ -230,7 +232,11 @@ async def _refused(response: httpx.Response) -> ModelError:
         )
         return ModelError(said, "bad_request", status=response.status_code)
     body = await _error_body(response)
-    return http_fault(response.status_code, response.headers, body, time.time())
+    fault = http_fault(response.status_code, response.headers, body, time.time())
+    if response.status_code != NOT_FOUND or fault.kind == "no_such_model":
+        return fault
+    asked = response.request.url.copy_with(query=None)
+    return evolve(fault, message=f"{fault.message} (Is base_url right? Asked: {asked})")
 
 
 async def _error_body(response: httpx.Response) -> bytes:
