@@ -95,6 +95,16 @@ def test_an_answer_says_how_many_seconds_it_took() -> None:
     assert 0 <= answer.seconds < 60
 
 
+def test_seconds_that_somebody_else_measured_are_kept() -> None:
+    async def around(effect: Effect, tell: Tell, inner: Perform) -> Answer | None:
+        del tell, inner
+        return Answer(effect.id, None, 12.5)
+
+    answer = alone(Interpreter().wrap(around).perform(Sleep("s", 1)))
+
+    assert answer == Answer("s", None, 12.5)
+
+
 def failing(problem: object) -> Model:
     """A model that raises this, or returns it."""
 
@@ -349,7 +359,9 @@ def test_an_async_tool_that_answers_its_cancellation_has_still_timed_out() -> No
     assert output_of(stubborn).outcome == "timeout"
 
 
-def test_a_sync_tool_that_takes_too_long_is_told_and_waited_for() -> None:
+def test_a_sync_tool_that_takes_too_long_is_told_and_waited_for(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """Report 101."""
 
     @tool(timeout=0.001)
@@ -358,6 +370,7 @@ def test_a_sync_tool_that_takes_too_long_is_told_and_waited_for() -> None:
         context.cancelled.wait()
 
     assert output_of(hang).outcome == "timeout"
+    assert caplog.messages == []
 
 
 def test_a_thread_that_does_not_listen_is_left_with_a_warning(
@@ -437,7 +450,9 @@ def test_cancelling_from_outside_cancels_and_awaits_an_async_tool() -> None:
     assert ended.is_set()
 
 
-def test_cancelling_from_outside_tells_and_awaits_a_thread() -> None:
+def test_cancelling_from_outside_tells_and_awaits_a_thread(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """D84; report 89."""
     started, ended = asyncio.Event(), threading.Event()
 
@@ -460,6 +475,7 @@ def test_cancelling_from_outside_tells_and_awaits_a_thread() -> None:
     with pytest.raises(asyncio.CancelledError):
         alone(main())
     assert ended.is_set()
+    assert caplog.messages == []
 
 
 def test_a_second_cancellation_does_not_wait_for_a_deaf_thread(
@@ -485,6 +501,36 @@ def test_a_second_cancellation_does_not_wait_for_a_deaf_thread(
     with pytest.raises(asyncio.CancelledError):
         alone(main())
     assert "tool deaf (r1.1.1.run.0) was told to stop" in caplog.text
+
+
+def test_whatever_an_async_tool_started_is_told_to_stop_too() -> None:
+    contexts: list[ToolContext] = []
+    started = asyncio.Event()
+
+    @tool
+    async def hang(context: ToolContext) -> None:
+        """Hang."""
+        contexts.append(context)
+        started.set()
+        await asyncio.Event().wait()
+
+    cancelled_while(hang, started)
+
+    assert contexts[0].cancelled
+
+
+def test_to_stop_waiting_is_not_to_be_told_to_stop() -> None:
+    context = ToolContext("r1.1.1.run.0")
+
+    async def main() -> None:
+        waiting = asyncio.ensure_future(context.cancelled)
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+
+    alone(main())
+
+    assert not context.cancelled
 
 
 def test_an_async_tool_may_await_being_told_to_stop() -> None:
@@ -619,7 +665,10 @@ def test_a_service_that_gives_no_json_fails() -> None:
 def test_a_pause_lasts_until_its_time_and_no_longer_than_its_length(
     sleep: Sleep,
 ) -> None:
-    interpreter = Interpreter().wrap(now=lambda: 42.0)
+    async def through(effect: Effect, tell: Tell, inner: Perform) -> Answer | None:
+        return await inner(effect, tell)
+
+    interpreter = Interpreter().wrap(through).wrap(now=lambda: 42.0)
 
     assert value_of(interpreter, sleep) is None
 

@@ -79,7 +79,7 @@ class Interpreter:
         self._able = Able(tuple(models), tuple(tools))
         self._approve, self._services = approve, dict(services)
         self._watch, self._grace = Watch(tuple(inspectors)), grace
-        self._inner: Perform = self._act
+        self._arounds: tuple[Around, ...] = ()
         self._now: Callable[[], float] = time.time
         self._new_run_id: Callable[[], str] = _new_run_id
 
@@ -91,11 +91,7 @@ class Interpreter:
 
         It never raises: what goes wrong is an answer too. To cancel it is awaited.
         """
-        began = time.perf_counter()
-        answer = await self._safely(effect, tell)
-        if answer is None or answer.seconds is not None:
-            return answer
-        return evolve(answer, seconds=time.perf_counter() - began)
+        return await self._within(self._arounds, effect, tell)
 
     def perform_sync(self, effect: Effect) -> Answered:
         """The same from code that is not asynchronous."""
@@ -126,9 +122,8 @@ class Interpreter:
         changed: dict[str, Any] = {
             "_now": now or self._now,
             "_new_run_id": new_run_id or self._new_run_id,
+            "_arounds": (*self._arounds, *((around,) if around else ())),
         }
-        if around is not None:
-            changed["_inner"] = partial(_between, around, self.perform)
         new = copy.copy(self)
         vars(new).update(changed)
         return new
@@ -149,9 +144,20 @@ class Interpreter:
         """
         self._able.check(config)
 
-    async def _safely(self, effect: Effect, tell: Tell) -> Answered:
+    async def _within(
+        self, arounds: tuple[Around, ...], effect: Effect, tell: Tell
+    ) -> Answered:
+        began = time.perf_counter()
+        answer = await self._safely(arounds, effect, tell)
+        if answer is None or answer.seconds is not None:
+            return answer
+        return evolve(answer, seconds=time.perf_counter() - began)
+
+    async def _safely(
+        self, arounds: tuple[Around, ...], effect: Effect, tell: Tell
+    ) -> Answered:
         try:
-            answer: object = await self._inner(effect, tell)
+            answer: object = await self._through(arounds, effect, tell)
         except asyncio.CancelledError as problem:
             if cancelled_from_outside():
                 raise
@@ -159,6 +165,14 @@ class Interpreter:
         except Exception as problem:  # noqa: BLE001  # a fault out there is an answer here
             return failed(effect, problem)
         return _checked(effect, answer)
+
+    async def _through(
+        self, arounds: tuple[Around, ...], effect: Effect, tell: Tell
+    ) -> Answered:
+        if not arounds:
+            return await self._act(effect, tell)
+        *inner, outermost = arounds
+        return await outermost(effect, tell, partial(self._within, tuple(inner)))
 
     async def _act(self, effect: Effect, tell: Tell) -> Answered:
         match effect:
@@ -213,12 +227,6 @@ class Interpreter:
         if effect.until is None:
             return effect.seconds
         return min(effect.seconds, effect.until - self.now())
-
-
-async def _between(
-    around: Around, inner: Perform, effect: Effect, tell: Tell
-) -> Answered:
-    return await around(effect, tell, inner)
 
 
 def failed(effect: Effect, problem: BaseException) -> Answer:
