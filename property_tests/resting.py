@@ -24,6 +24,7 @@ from loopcore.reducer import deliver
 POINTS: Final = (
     "transform_context",
     "after_model_call",
+    "on_model_error",
     "prepare_tool_call",
     "before_tool_call",
     "after_tool_call",
@@ -77,7 +78,11 @@ def _parked(point: str) -> tuple[LoopConfig, State]:
     for _ in range(4):
         effect = state.waiting[0]
         if isinstance(effect, CallModel):
-            state = _given(config, state, effect.reply(AssistantMessage([ADD])))
+            fails = point == "on_model_error"
+            answer = (
+                effect.fail("no") if fails else effect.reply(AssistantMessage([ADD]))
+            )
+            state = _given(config, state, answer)
         if isinstance(effect, RunTool):
             state = _given(config, state, effect.reply("3"))
     return config, state
