@@ -99,7 +99,7 @@ class LoopConfig(Generic[T]):
     ) -> Nested:
         """This configuration as a tool of another one, with one argument, `prompt`.
 
-        `timeout`, in seconds, aborts the nested run.
+        `timeout`, in seconds, aborts the nested run; what a person takes to decide counts.
         """
         spec = ToolSpec(
             name,

@@ -34,6 +34,7 @@ from loopcore.messages import (
     transcript,
 )
 from loopcore.settings import ThinkingLevel
+from loopcore.shapes import unshaped
 from loopcore.tools import ToolOutput, ToolSpec
 
 
@@ -169,8 +170,9 @@ Effect: TypeAlias = CallModel | RunTool | RequestApproval | Consult | Sleep
 def output_of(value: object) -> ToolOutput:
     """What a tool returned, as its output.
 
-    Text and parts stay; any other JSON becomes its text. What is not JSON becomes an error
-    that says which value (a program's own fault must not end a run).
+    Text and parts stay; any other JSON becomes its text, and so do records (attrs,
+    dataclasses, msgspec, pydantic) and lists of them. What is not JSON becomes an error that
+    says which value (a program's own fault must not end a run).
     """
     match value:
         case ToolOutput():
@@ -187,8 +189,8 @@ def _shown(value: object) -> ToolOutput:
     if is_content(value):
         return ToolOutput(value)
     try:
-        return ToolOutput(dump_json(freeze(value)))
-    except NotJson as problem:
+        return ToolOutput(dump_json(freeze(unshaped(value))))
+    except (NotJson, TypeError, ValueError) as problem:
         text = f"The tool's output is not JSON: {problem}."
         return ToolOutput(text, outcome="error")
 

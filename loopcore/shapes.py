@@ -8,9 +8,11 @@ has such a type has imported it.
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import is_dataclass
 from functools import partial
 from typing import Any, Final, get_args
 
+import attrs
 import msgspec
 from attrs import frozen
 
@@ -96,6 +98,25 @@ def reason(problem: ValueError, name: str) -> str:
         f"{'.'.join(map(str, (name, *error['loc'])))!r}: {error['msg']}"
         for error in errors()
     )
+
+
+def unshaped(value: object) -> Any:  # noqa: ANN401  # any JSON
+    """A record (attrs, dataclass, msgspec, pydantic), or a list of them, as plain JSON.
+
+    Anything else comes back as it is.
+    """
+    if isinstance(value, list | tuple):
+        items = tuple[object, ...](value)  # pyright: ignore[reportUnknownArgumentType]
+        return [unshaped(item) for item in items]
+    dumped: Any = getattr(type(value), "model_dump", None)
+    if dumped is not None:
+        return dumped(value, mode="json")
+    made: Any = value
+    if attrs.has(type(made)):  # msgspec would sort the fields of slotted ones
+        return msgspec.to_builtins(attrs.asdict(made))
+    if is_dataclass(made) or isinstance(made, msgspec.Struct):
+        return msgspec.to_builtins(made)
+    return made
 
 
 def plain(value: Json) -> Any:  # noqa: ANN401  # any JSON

@@ -465,3 +465,44 @@ class TestDialects:
             "assistant",
             "user",
         ]
+
+
+SCHEMA: Final = {"type": "object", "properties": {"n": {"type": "integer"}}}
+
+
+def test_an_output_schema_is_the_protocols_own_mode() -> None:
+    body = sent([USER], output=SCHEMA)
+
+    named = {"name": "output", "schema": SCHEMA}
+    assert {"type": "json_schema", "json_schema": named} == body["response_format"]
+    assert ["user"] == [message["role"] for message in body["messages"]]
+
+
+def test_a_server_that_promises_only_json_reads_the_schema_in_its_prompt() -> None:
+    body = sent([USER], DEEPSEEK, system="Be brief.", output=SCHEMA)
+
+    assert {"type": "json_object"} == body["response_format"]
+    said = body["messages"][0]["content"]
+    assert said.startswith("Be brief.\n\n")
+    assert '{"type":"object","properties":{"n":{"type":"integer"}}}' in said
+
+
+def test_a_grammar_that_leaves_no_room_for_calls_gives_way_to_a_prompt() -> None:
+    tools = (ToolSpec("look"),)
+    held = sent([USER], TEMPLATE, output=SCHEMA)
+    free = sent([USER], TEMPLATE, output=SCHEMA, tools=tools)
+
+    assert "json_schema" == held["response_format"]["type"]
+    assert "response_format" not in free
+    assert "JSON Schema" in free["messages"][0]["content"]
+
+
+def test_an_option_overrides_how_an_output_is_asked_for() -> None:
+    body = sent([USER], output=SCHEMA, options={"response_format": {"type": "text"}})
+
+    assert {"type": "text"} == body["response_format"]
+
+
+def test_without_an_output_nothing_is_said_of_one() -> None:
+    assert "response_format" not in sent([USER])
+    assert ["user"] == [message["role"] for message in sent([USER])["messages"]]

@@ -19,6 +19,7 @@ from loopcore import (
     ToolOutput,
     UserMessage,
 )
+from loopcore.effects import output_of
 from loopcore.output import values
 from loopcore.policies import limits
 from tests.driving import MODEL, Run, begin, call, spec
@@ -292,3 +293,26 @@ def test_a_type_that_json_has_nothing_like_is_refused_when_the_config_is_built()
 ):
     with pytest.raises(TypeError, match="Opaque"):
         wants(Opaque)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (PASTA, '{"title":"Pasta","minutes":12,"steps":["boil"]}'),
+        (Plain("a", {"b": [1]}), '{"title":"a","tags":{"b":[1]}}'),
+        (Restaurant(name="a", dishes=["b"]), '{"name":"a","dishes":["b"]}'),
+        ([Plain("a", {})], '[{"title":"a","tags":{}}]'),
+    ],
+)
+def test_a_tool_may_return_records(value: object, text: str) -> None:
+    """Report 97: converted by a documented rule at the tool's edge."""
+    assert ToolOutput(text) == output_of(value)
+
+
+@pytest.mark.parametrize("value", [{1, 2}, b"x", object(), [{"a": {1}}], float("nan")])
+def test_a_tool_that_returns_no_json_gave_an_error(value: object) -> None:
+    """D77, report 97."""
+    made = output_of(value)
+
+    assert "error" == made.outcome
+    assert "not JSON" in made.text

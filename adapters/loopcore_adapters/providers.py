@@ -41,6 +41,7 @@ DEEPSEEK: Final = Dialect(
         {"thinking": {"type": "disabled"}}, {"thinking": {"type": "enabled"}}
     ),
     thinking="reasoning_content",
+    output="json_object",
 )
 OPENROUTER: Final = Dialect(
     efforts={
@@ -62,7 +63,10 @@ MISTRAL: Final = Dialect(
 )
 MOONSHOT: Final = Dialect(thinking="reasoning_content")
 EFFORT: Final = Dialect(efforts=effort())
-TEMPLATE: Final = Dialect(efforts=_template("enable_thinking"))
+TEMPLATE: Final = Dialect(
+    efforts=_template("enable_thinking"),
+    output_with_tools=False,  # their grammars would leave no room for a call
+)
 
 PROVIDERS: Final[Mapping[str, Provider]] = {
     "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", dialect=OPENAI),

@@ -31,6 +31,10 @@ class Dialect:
             must stand beside every tool call, "reasoning_details" only where it was given.
         bridge: whether a user may speak after a tool only if the assistant spoke between.
         stream_options: whether it must be asked for usage, and may be.
+        output: how it is held to a JSON Schema: by "json_schema", as the protocol has it;
+            by "json_object", which promises some JSON, so that the schema is a prompt; or
+            by "prompt" alone.
+        output_with_tools: whether it may still call tools while it is held to a schema.
     """
 
     images: bool = True
@@ -40,6 +44,8 @@ class Dialect:
     thinking: Literal["", "reasoning_content", "reasoning_details"] = ""
     bridge: bool = False
     stream_options: bool = True
+    output: Literal["json_schema", "json_object", "prompt"] = "json_schema"
+    output_with_tools: bool = True
 
 
 PLAIN: Final = Dialect()

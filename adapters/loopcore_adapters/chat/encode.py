@@ -34,6 +34,7 @@ NO_IMAGES: Final = "[Left out: an image, which this model cannot see.]"
 NO_OUTPUT: Final = "[The tool gave no output.]"
 FAILED_SILENTLY: Final = "[The tool gave no output. It ended as: {}.]"
 SEE_BELOW: Final = "[The tool gave an image; it follows.]"
+OUTPUT: Final = "Your final answer is one JSON value that fits this JSON Schema: {0}"
 BRIDGE: Final = "I have the results."
 HEADERS: Final = {
     "content-type": "application/json",
@@ -57,6 +58,7 @@ def encode(
         "messages": list(_conversation(call, dialect)),
         "tools": [_tool(spec) for spec in call.tools],
         **dialect.efforts.get(call.thinking or "", {}),
+        **_output(call, dialect),
         "stream": True,
         **(options or {}),
         **call.options,
@@ -70,6 +72,32 @@ def encode(
     return HttpRequest("POST", "/chat/completions", HEADERS, body)
 
 
+def _output(call: CallModel, dialect: Dialect) -> Wire:
+    """How the server is held to the schema of the output, where it can be."""
+    mode = _output_mode(call, dialect)
+    if mode == "json_object":
+        return {"response_format": {"type": "json_object"}}
+    if mode != "json_schema":
+        return {}
+    schema = {"name": "output", "schema": call.output}
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+
+def _output_mode(call: CallModel, dialect: Dialect) -> str:
+    if call.output is None:
+        return ""
+    free = dialect.output_with_tools or not call.tools
+    return dialect.output if free else "prompt"
+
+
+def _instructions(call: CallModel, dialect: Dialect) -> str:
+    """The system prompt, and the schema where only a prompt can say it."""
+    if _output_mode(call, dialect) in ("", "json_schema"):
+        return call.system
+    wish = OUTPUT.format(dump(call.output))
+    return f"{call.system}\n\n{wish}" if call.system else wish
+
+
 def _tool(spec: ToolSpec) -> Wire:
     function = {
         "name": spec.name,
@@ -80,7 +108,8 @@ def _tool(spec: ToolSpec) -> Wire:
 
 
 def _conversation(call: CallModel, dialect: Dialect) -> Iterable[Wire]:
-    system = (SystemMessage(call.system),) if call.system else ()
+    said = _instructions(call, dialect)
+    system = (SystemMessage(said),) if said else ()
     spoken = chain(map(_system, system), _turns(call, dialect))
     return _bridged(spoken) if dialect.bridge else spoken
 
