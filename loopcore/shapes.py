@@ -112,7 +112,8 @@ def unshaped(value: object) -> Any:  # noqa: ANN401  # any JSON
     if dumped is not None:
         return dumped(value, mode="json")
     made: Any = value
-    if attrs.has(type(made)):  # msgspec would sort the fields of slotted ones
+    kind: type[Any] = type(made)
+    if attrs.has(kind):  # msgspec would sort the fields of slotted ones
         return msgspec.to_builtins(attrs.asdict(made))
     if is_dataclass(made) or isinstance(made, msgspec.Struct):
         return msgspec.to_builtins(made)
