@@ -31,6 +31,12 @@ def transfer(to: str, cents: int) -> str:
     """Send money."""
     return f"sent {cents} to {to}"
 
+@tool
+async def interrupt() -> str:
+    """Be stopped by Ctrl-C."""
+    signal.raise_signal(signal.SIGINT)
+    await asyncio.Event().wait()
+
 def call(name, **arguments):
     return ToolCall(name, arguments)
 

@@ -11,6 +11,8 @@ ARGUMENTS: Final[dict[str, dict[str, object]]] = {
     "calculate": {"expression": "2 * 49"},
     "clock": {},
     "read_file": {"path": "notes.txt"},
+    "search": {"query": "paid leave"},
+    "ask_librarian": {"prompt": "How much paid leave is there?"},
     "weather": {"city": "Paris"},
     "transfer": {"to": "ACME", "cents": 4_900},
     "fetch": {"url": "https://example.org/"},

@@ -1,8 +1,9 @@
 """`loopcore run`: what it shows, what it saves, and what it tells the shell."""
 
 import json
-import runpy
+import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -194,6 +195,33 @@ def test_ctrl_c_aborts_and_keeps_what_there_is(sh: Shell) -> None:
     assert "One moment" == saved["transcript"][1]["parts"][0]["text"]
 
 
+def test_ctrl_c_cancels_a_tool(sh: Shell) -> None:
+    sh.app('app(call("interrupt"), tools=[interrupt])')
+
+    told = sh.loopcore("run", "app", "?")
+
+    line = " 1  → interrupt                                             cancelled"
+    assert [line, "aborted · 1 turn · 0 s"] == told.lines[1:]
+
+
+def test_a_long_prompt_is_no_file(sh: Shell) -> None:
+    told = sh.loopcore("run", "word." * 1000)
+
+    assert 0 == told.code
+
+
+def test_a_run_that_cannot_be_saved_is_told(sh: Shell) -> None:
+    sh.app("app(lambda effect: __import__('os').mkdir('kept.json') or 'Hi.')")
+
+    told = sh.loopcore("run", "app", "?", "--save", "kept.json")
+
+    assert [" 1  Hi.", "done · 1 turn · 0 s"] == told.lines[1:]
+    assert ("Error: Cannot write kept.json: Is a directory.\n", 2) == (
+        told.err,
+        told.code,
+    )
+
+
 SLOW = """
 import asyncio, signal
 from loopcore import *
@@ -287,6 +315,54 @@ def test_what_was_in_the_middle_is_shown_when_it_goes_on(sh: Shell) -> None:
         "    → wether  city='Rome'                                   unknown_tool",
         " 2  Paid.",
     ] == told.lines[1:-1]
+
+
+NESTED = (
+    'app(call("ask", prompt="?"), call("transfer", to="A", cents=1), "Paid.", "All paid.",'
+    ' tools=[transfer, LoopConfig(model="test:script", tools=[transfer])'
+    '.as_tool("ask", "Asks.")])'
+)
+
+
+def test_a_nested_run_goes_on_inside_its_parent(sh: Shell) -> None:
+    sh.app(NESTED)
+    told = sh.loopcore("run", "app", "Pay.", "--save", "pay.json")
+    assert told.lines[1].endswith("needs approval")
+    sh.app(
+        NESTED.replace(
+            'call("ask", prompt="?"), call("transfer", to="A", cents=1), ', ""
+        )
+        .replace("app(", "app(approve=lambda effect: effect.reject('no'), *[")
+        .replace('"All paid.",', '"All paid."],')
+    )
+
+    told = sh.loopcore("run", "app", "--resume", "pay.json")
+
+    assert [
+        "      → transfer  to='A' cents=1                            rejected",
+        " 1  → ask  prompt='?'                                       ok",
+        " 2  All paid.",
+    ] == told.lines[1:-1]
+
+
+ASKING = """app("Hi.", services={"b": lambda data: 1}, hooks=[Hooks(
+    transform_context=lambda view: None if view.answers else Need.service("a", "b")
+)])"""
+
+
+def test_a_run_without_a_reply_yet_goes_on(sh: Shell) -> None:
+    sh.app(ASKING.replace('"b":', '"another":'))
+    told = sh.loopcore("run", "app", "Hi!", "--save", "r.json")
+    assert told.lines[1].startswith("paused · waiting for R.1.1.transform_context.")
+    sh.app(ASKING)
+
+    assert " 1  Hi." == sh.loopcore("run", "app", "--resume", "r.json").lines[1]
+
+
+def test_one_word_is_a_prompt(sh: Shell) -> None:
+    assert (
+        standing_in.ANSWER == sh.loopcore("run", "Hello", "--json").json[-1]["output"]
+    )
 
 
 def test_a_tool_that_is_elsewhere_is_waited_for(sh: Shell) -> None:
@@ -556,13 +632,12 @@ def test_a_fault_of_the_app_is_a_sentence_too(sh: Shell) -> None:
     assert 1 == told.code
 
 
-def test_it_is_a_module_that_can_be_run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["loopcore", "--help"])
+def test_it_is_a_module_that_can_be_run() -> None:
+    shown = subprocess.run(  # this very program
+        [sys.executable, "-m", "loopcore", "--help"],
+        check=True,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
 
-    with pytest.raises(SystemExit) as end:
-        runpy.run_module("loopcore", run_name="__main__")
-
-    assert 0 == end.value.code
-    assert capsys.readouterr().out.startswith("Usage: loopcore [OPTIONS] COMMAND")
+    assert shown.stdout.startswith(b"Usage: loopcore [OPTIONS] COMMAND")

@@ -1,5 +1,6 @@
 """`loopcore chat`: one prompt after the other, and what else can be said."""
 
+import asyncio
 import json
 import sys
 from collections.abc import Iterator
@@ -7,6 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from loopcore import Event
+from loopcore.cli.chat import Chat
+from loopcore.cli.options import Options
+from loopcore.cli.person import Ask
+from loopcore.cli.session import opened
+from loopcore.events import Delta
 from tests import standing_in
 from tests.cli import PAY, Shell, shell
 
@@ -31,7 +38,7 @@ def test_a_model_remembers_what_was_said(sh: Shell) -> None:
     told = sh.loopcore("chat", "app", typed="Hi!\n\nHow many?\n")
 
     assert [
-        "chat R · test:script · 2 tools",
+        "chat R · test:script · 2 tools · /help",
         " 1  Hi.",
         "done · 1 turn · 10 tokens in, 1 out · 0 s",
         " 1  3 messages.",
@@ -176,3 +183,111 @@ def test_a_conversation_is_recorded_in_one_journal(sh: Shell) -> None:
 
     lines = (sh.folder / "r.jsonl").read_text().splitlines()
     assert 5 == len(lines)
+
+
+def person(*answers: str | type[BaseException]) -> Ask:
+    """A person who answers questions like this; Ctrl-C and Ctrl-D are exceptions."""
+    left = iter(answers)
+
+    def ask(_question: str) -> str:
+        answer = next(left)
+        if isinstance(answer, str):
+            return answer
+        raise answer
+
+    return ask
+
+
+def test_ctrl_c_at_a_prompt_says_how_to_leave(
+    sh: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sh.app(HI)
+
+    with asyncio.Runner() as runner:
+        session = opened("chat", "app", Options(), runner)
+        Chat(session, person(KeyboardInterrupt, EOFError)).talk()
+
+    assert "    Ctrl-D or /quit ends the conversation.\n" == capsys.readouterr().out
+
+
+def test_ctrl_c_at_a_question_aborts(
+    sh: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sh.app(PAY)
+
+    with asyncio.Runner() as runner:
+        session = opened("run", "app", Options(), runner)
+        session.conversation.ask = person(KeyboardInterrupt)
+        session.say("Pay.")
+        session.finish()
+
+    assert 130 == session.exit_code
+    assert ["needs approval", "cancelled", "aborted"] == [
+        line.split("  ")[-1].split(" · ")[0]
+        for line in capsys.readouterr().out.splitlines()
+    ]
+
+
+def test_a_person_puts_it_off(sh: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    sh.app(PAY)
+
+    with asyncio.Runner() as runner:
+        session = opened("run", "app", Options(), runner)
+        session.conversation.ask = person("l")
+        session.say("Pay.")
+
+    assert 1 == len(session.state.approvals)
+    assert 1 == capsys.readouterr().out.count("needs approval")
+
+
+def test_a_person_decides_until_a_tool_takes_it(
+    sh: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sh.app(PAY)
+
+    with asyncio.Runner() as runner:
+        session = opened("run", "app", Options(), runner)
+        session.conversation.ask = person("e", "", '"many"', "e", "", "1")
+        session.say("Pay.")
+
+    assert "Paid." == session.conversation.ending.result.output
+    shown = capsys.readouterr().out
+    assert "    Cannot take this edit of " in shown
+    assert "→ transfer  to='ACME' cents=1 " in shown
+
+
+def test_what_is_in_flight_is_cancelled_when_it_cannot_be_shown(sh: Shell) -> None:
+    sh.module(CANCELLED, "app")
+
+    with asyncio.Runner() as runner:
+        session = opened("run", "app", Options(), runner)
+        session.show.event = fail  # type: ignore[method-assign]
+        with pytest.raises(BrokenPipeError):
+            session.say("Hi!")
+
+    assert ["begun", "cancelled"] == sys.modules["app"].said
+
+
+def fail(event: Event) -> None:
+    """Show nothing: whoever read it has gone."""
+    if isinstance(event, Delta):
+        raise BrokenPipeError
+
+
+CANCELLED = """
+import asyncio
+from loopcore import *
+
+said = []
+
+async def wait(effect, tell):
+    said.append("begun")
+    tell("One moment")
+    try:
+        await asyncio.Event().wait()
+    finally:
+        said.append("cancelled")
+
+model = Model("test:wait", wait)
+config, interpreter = LoopConfig(model=model), Interpreter(model)
+"""

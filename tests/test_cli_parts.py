@@ -1,20 +1,26 @@
 """The parts of the command line: arithmetic, files, harmless text, pages, decisions."""
 
+import errno
 import io
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 from returns.result import Failure, Success
 from rich.console import Console
 
 from loopcore import Answer, Approve, Edit, Reject, RequestApproval, ToolCall, ToolSpec
+from loopcore.cli import main
 from loopcore.cli.arithmetic import BITS, LENGTH, NoNumber, value_of
 from loopcore.cli.files import BYTES, NAMES, read_below
 from loopcore.cli.harmless import harmless, one_line, spoken_value
+from loopcore.cli.mistakes import Mistake, as_sentences
 from loopcore.cli.page import Page
 from loopcore.cli.person import decided
+from loopcore.cli.terminal import ask
 from loopcore.cli.tools import calculate, clock
 from loopcore.frozen import freeze_object
 
@@ -320,11 +326,55 @@ def test_a_person_puts_it_off(lines: list[str]) -> None:
 
 
 def test_a_person_is_asked_until_it_is_clear() -> None:
-    answer, said = typed("what?", "e", "", "much", "2")
+    answer, said = typed("yikes", "e", "", "much", "2")
 
     assert answer is not None
     assert Edit({"to": "ACME", "cents": 2}) == answer.value
     assert [
-        "One letter, please: y, n, e or l.",
+        "That is none of these: y, n, e, l.",
         "That is not JSON: Expecting value: line 1 column 1 (char 0).",
     ] == said
+
+
+def test_a_line_is_typed_to_a_question(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("yes\n"))
+
+    assert "yes" == ask("Sure? ")
+    with pytest.raises(EOFError):
+        ask("And now? ")
+    assert "Sure? And now? \n" == capsys.readouterr().out
+
+
+def test_the_front_door_is_a_function(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["loopcore", "chat", "--help"])
+
+    with pytest.raises(SystemExit) as end:
+        main()
+
+    assert 0 == end.value.code
+    assert capsys.readouterr().out.startswith("Usage: loopcore chat [OPTIONS] [APP]")
+
+
+@pytest.mark.parametrize(
+    ("problem", "raised", "code"),
+    [
+        (KeyboardInterrupt(), click.exceptions.Exit, 130),
+        (click.UsageError("no"), click.UsageError, 2),
+        (BrokenPipeError(errno.EPIPE, "gone"), BrokenPipeError, None),
+        (Mistake("no"), click.ClickException, 2),
+        (OSError(errno.ENOENT, "No such file"), click.ClickException, 2),
+        (KeyError("x"), click.ClickException, 1),
+        (ValueError(), click.ClickException, 1),
+    ],
+)
+def test_what_is_raised_becomes_an_exit_code(
+    problem: BaseException, raised: type[Exception], code: int | None
+) -> None:
+    with pytest.raises(raised) as end, as_sentences(debug=False):
+        raise problem
+
+    assert code == getattr(end.value, "exit_code", None)

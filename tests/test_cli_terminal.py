@@ -27,6 +27,7 @@ STUBBORN: Final = f'''{HEAD}
 @tool
 async def hold_on() -> str:
     """Never end, whatever one is told."""
+    print("begun", flush=True)
     while True:
         try:
             await asyncio.Event().wait()
@@ -104,18 +105,6 @@ def test_a_person_decides_on_each_call(sh: Shell) -> None:
     assert "to='A'" not in one.shown
 
 
-def test_ctrl_c_at_a_question_aborts(sh: Shell) -> None:
-    sh.app(PAY)
-
-    with person(sh, "run", "app", "Pay.") as one:
-        one.sees("ater  ")
-        one.interrupts()
-        one.sees("transfer .*cancelled")
-        assert 130 == one.leaves()
-
-    assert "aborted · 1 turn" in one.shown
-
-
 def test_ctrl_c_aborts_a_run_and_keeps_what_was_said(sh: Shell) -> None:
     sh.module(SLOW, "app")
 
@@ -132,7 +121,7 @@ def test_a_second_ctrl_c_ends_what_does_not_stop(sh: Shell) -> None:
     sh.module(STUBBORN, "app")
 
     with person(sh, "run", "app", "Hi!") as one:
-        one.sees("→ hold_on")
+        one.sees("begun")
         one.interrupts()
         one.sees("holding on")
         one.interrupts()
@@ -149,9 +138,6 @@ def test_ctrl_c_stops_a_reply_and_not_the_conversation(sh: Shell) -> None:
         one.sees("aborted · 1 turn")
         one.answers("> ", "Are you there?")
         one.sees("Here again.")
-        one.sees("> ")
-        one.interrupts()
-        one.sees("Ctrl-D or /quit ends the conversation.")
         one.sees("> ")
         one.types("\x04")
         assert 0 == one.leaves()

@@ -170,6 +170,29 @@ def test_a_failed_tool_may_end_a_run_in_two_ways(
     assert one_is_enough == str(_ran(pages, [rules.one_is_enough], 2).stop)
 
 
+def test_a_stronger_model_reviews(
+    load: Load, capsys: pytest.CaptureFixture[str]
+) -> None:
+    review = load("review")
+
+    assert f"{ANSWER}\n" == capsys.readouterr().out
+    (asked,) = review.strong.requests
+    assert ["A release note for 2.0", ANSWER] == texts(asked.messages)[:2]
+    assert texts(asked.messages)[2].startswith("Review the draft above")
+
+
+def test_ready_made_rules_go_together(load: Load) -> None:
+    """D87: this stand-in knows no price, and a limit of cost says so."""
+    window = load("window")
+
+    result = run_sync(
+        window.config, Interpreter(window.model, window.weather), "Go on."
+    )
+
+    assert [("weather", "ok")] == outcomes(result)
+    assert str(result.stop).startswith("limit: a cost of 0.5 cannot be kept")
+
+
 def test_a_hook_has_a_memory(load: Load) -> None:
     memory = load("memory")
     model = ScriptedModel(*[ToolCall("weather", {"city": "Paris"})] * 4, "Enough.")
@@ -274,6 +297,17 @@ def test_a_run_is_shown_in_a_terminal(
         "[done]",
         "Usage()",
     ] == capsys.readouterr().out.splitlines()
+
+
+def test_a_run_is_a_tool_of_another_run(
+    load: Load, capsys: pytest.CaptureFixture[str]
+) -> None:
+    subagent = load("subagent")
+
+    assert f"{ANSWER}\n" == capsys.readouterr().out
+    assert "Answer from the handbook only." == subagent.quick.requests[0].system
+    assert "Paid leave: 30 days." == subagent.quick.requests[1].messages[-1].text
+    assert ANSWER == subagent.strong.requests[1].messages[-1].text
 
 
 def test_nothing_is_done_unless_it_is_let_through(

@@ -83,8 +83,6 @@ def _not_arithmetic(*_: Number) -> Number:
 
 def _bounded(value: object) -> Number:
     match value:
-        case bool():
-            return _not_arithmetic()
         case int() if value.bit_length() <= BITS:
             return value
         case float() if math.isfinite(value):

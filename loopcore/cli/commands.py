@@ -12,7 +12,7 @@ from loopcore.cli.chat import Chat
 from loopcore.cli.mistakes import Mistake, as_sentences
 from loopcore.cli.options import Options, shared
 from loopcore.cli.session import Session, opened
-from loopcore.cli.terminal import asking, be_lenient
+from loopcore.cli.terminal import asking, be_editable, be_lenient
 
 CODES: Final = """\b
 Exit codes:
@@ -54,7 +54,7 @@ def run(words: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  # the op
             session.conversation.give()
         else:
             session.say(prompt)
-        session.show.end(session.kept())
+        session.finish()
         code = session.exit_code
     sys.exit(code)
 
@@ -70,17 +70,12 @@ def chat(app: str | None, **given: Any) -> None:  # noqa: ANN401  # the options
     options = Options(**given)
     with as_sentences(debug=options.debug), asyncio.Runner() as runner:
         session = opened("chat", app, options, runner)
-        session.show.begin(session.state, session.title("chat"))
+        session.show.begin(session.state, f"{session.title('chat')} · /help")
+        be_editable()
         talk = Chat(session, asking(options))
         talk.talk()
-        if talk.talked:
-            _say_saved(session)
-
-
-def _say_saved(session: Session) -> None:
-    ending = session.kept()
-    if ending.saved:
-        session.show.end(ending)
+        if talk.talked and session.is_kept:
+            session.finish()
 
 
 Words: TypeAlias = tuple[str | None, str | None]

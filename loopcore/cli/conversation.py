@@ -28,7 +28,7 @@ class Conversation:
     def __init__(
         self, runner: asyncio.Runner, live: Stream, show: Show, ask: Ask | None
     ) -> None:
-        self._runner, self.live, self._show, self._ask = runner, live, show, ask
+        self._runner, self.live, self._show, self.ask = runner, live, show, ask
         self._later: set[str] = set()
         self._seconds = 0.0
         self.interrupted = False
@@ -70,10 +70,16 @@ class Conversation:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             loop.call_soon_threadsafe(self._abort)
 
-        before = signal.signal(signal.SIGINT, stop)
+        before = signal.getsignal(signal.SIGINT)
+        with suppress(NotImplementedError):  # on Windows
+            # A signal now wakes the loop, even one that is about to wait.
+            loop.add_signal_handler(signal.SIGINT, lambda: None)
+        signal.signal(signal.SIGINT, stop)  # which works while a tool blocks the loop
         try:
             yield
         finally:
+            with suppress(NotImplementedError):
+                loop.remove_signal_handler(signal.SIGINT)
             signal.signal(signal.SIGINT, before)
 
     def _abort(self) -> None:
@@ -86,8 +92,8 @@ class Conversation:
         before = self.live.state
         try:
             for effect in before.approvals:
-                if self._ask is not None and effect.id not in self._later:
-                    self._decide_on(effect, self._ask)
+                if self.ask is not None and effect.id not in self._later:
+                    self._decide_on(effect, self.ask)
         except KeyboardInterrupt:
             self._abort()
         return self.live.state is not before

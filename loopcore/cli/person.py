@@ -18,17 +18,17 @@ def decided(effect: RequestApproval, ask: Ask, say: Say) -> Answer | None:
     question = f"    Run {one_line(effect.spec.name)}?  [y]es  [n]o  [e]dit  [l]ater  "
     while True:
         try:
-            match ask(question).strip().lower()[:1]:
-                case "y":
+            match ask(question).strip().lower():
+                case "y" | "yes":
                     return effect.approve()
-                case "n":
+                case "n" | "no":
                     return effect.reject(ask(REASON).strip())
-                case "e":
+                case "e" | "edit":
                     return effect.edit(**_edited(effect, ask, say))
-                case "l":
+                case "l" | "later":
                     return None
                 case _:
-                    say("One letter, please: y, n, e or l.")
+                    say("That is none of these: y, n, e, l.")
         except EOFError:
             return None
 

@@ -4,7 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from returns.result import Failure, Success
+from returns.result import Failure
 
 from loopcore import State
 from loopcore.cli.mistakes import Mistake
@@ -17,12 +17,11 @@ def saved_in(file: Path) -> State:
     except OSError as problem:
         message = f"Cannot read {file}: {problem.strerror}."
         raise Mistake(message) from problem
-    match State.loads(data):
-        case Success(state):
-            return state
-        case Failure(why):
-            message = f"{file}: {why}"
-            raise Mistake(message)
+    loaded = State.loads(data)
+    if isinstance(loaded, Failure):
+        message = f"{file}: {loaded.failure()}"
+        raise Mistake(message)
+    return loaded.unwrap()
 
 
 def save(state: State, file: Path) -> None:

@@ -17,7 +17,7 @@ from loopcore.cli.app import (
     tools_of,
 )
 from loopcore.cli.conversation import Conversation
-from loopcore.cli.mistakes import FAILED, INTERRUPTED
+from loopcore.cli.mistakes import FAILED, INTERRUPTED, Mistake
 from loopcore.cli.options import Options
 from loopcore.cli.saving import reserve, save, saved_in
 from loopcore.cli.show import Ending, Show
@@ -70,15 +70,28 @@ class Session:
             said.append(str(self.options.journal))
         return " · ".join(said)
 
-    def kept(self) -> Ending:
-        """How it ended; saved, if it waits or that was asked for."""
-        ending, options = self.conversation.ending, self.options
-        wanted, waits = options.save or options.resume, bool(ending.result.waiting)
-        if not wanted and not waits:
-            return ending
-        file = wanted or self.file
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is to be saved: it waits, or somebody asked for that."""
+        options = self.options
+        return bool(options.save or options.resume or self.state.waiting)
+
+    def finish(self) -> None:
+        """Say how it ended, and keep it if it is to be kept."""
+        ending = self.conversation.ending
+        try:
+            kept = self._kept(ending) if self.is_kept else ending
+        except Mistake:
+            self.show.end(ending)  # it cannot be saved, but it is told
+            raise
+        self.show.end(kept)
+
+    def _kept(self, ending: Ending) -> Ending:
+        file = self.options.save or self.options.resume or self.file
         save(self.state, file)
-        go_on = options.go_on(self.command, self.app.name, file) if waits else None
+        if not self.state.waiting:
+            return evolve(ending, saved=str(file))
+        go_on = self.options.go_on(self.command, self.app.name, file)
         return evolve(ending, saved=str(file), go_on=go_on)
 
     @property

@@ -1,6 +1,8 @@
 """The terminal, if there is one."""
 
 import sys
+from contextlib import suppress
+from importlib import import_module
 
 import click
 from rich.console import Console
@@ -44,6 +46,12 @@ def ask(question: str) -> str:
     except (EOFError, KeyboardInterrupt):
         click.echo()  # neither ends the line that it was typed in
         raise
+
+
+def be_editable() -> None:
+    """Let lines be edited and called back, where that can be had."""
+    with suppress(ImportError):
+        import_module("readline")  # which then serves input()
 
 
 def be_lenient() -> None:
