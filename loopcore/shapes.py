@@ -112,7 +112,7 @@ def unshaped(value: object) -> Any:  # noqa: ANN401  # any JSON
     if dumped is not None:
         return dumped(value, mode="json")
     made: Any = value
-    kind: type[Any] = type(made)
+    kind: type[Any] = made.__class__
     if attrs.has(kind):  # msgspec would sort the fields of slotted ones
         return msgspec.to_builtins(attrs.asdict(made))
     if is_dataclass(made) or isinstance(made, msgspec.Struct):
