@@ -281,6 +281,17 @@ def test_ends_of_lines_stand_in_a_column_as_terminals_count(
     )
 
 
+def test_what_follows_ctrl_c_begins_a_line(paper: io.StringIO) -> None:
+    page = Page(Console(file=paper, force_terminal=True))
+    page.interrupted()
+    page.bare_line("aborted")
+    page.flow("text", "One")
+    page.interrupted()
+    page.bare_line("aborted")
+
+    assert "\naborted\n    One\naborted\n" == paper.getvalue()
+
+
 ASKED = RequestApproval(
     "r.1.1.ask.0",
     ToolCall("transfer"),

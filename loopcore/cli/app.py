@@ -29,10 +29,8 @@ from loopcore.tools import spec_of
 T = TypeVar("T")
 
 EMBEDDED: Final = "local:qwen2.5-coder-0.5b"
-SYSTEM: Final = (
-    "You are a helpful assistant at a terminal. Answer briefly, in plain text. Use a "
-    "tool where the answer depends on it."
-)
+SYSTEM: Final = "You are a helpful assistant. Answer briefly."
+"""More words than these make so small a model refuse, or call tools for a greeting."""
 
 
 @frozen

@@ -68,7 +68,7 @@ class Conversation:
 
         def stop(_number: int, _frame: FrameType | None) -> None:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            loop.call_soon_threadsafe(self._abort)
+            loop.call_soon_threadsafe(self._interrupted)
 
         before = signal.getsignal(signal.SIGINT)
         with suppress(NotImplementedError):  # on Windows
@@ -81,6 +81,10 @@ class Conversation:
             with suppress(NotImplementedError):
                 loop.remove_signal_handler(signal.SIGINT)
             signal.signal(signal.SIGINT, before)
+
+    def _interrupted(self) -> None:
+        self._show.interrupted()
+        self._abort()
 
     def _abort(self) -> None:
         self.interrupted = True

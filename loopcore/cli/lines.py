@@ -32,6 +32,9 @@ class Lines:
     def say(self, text: str) -> None:
         """Nothing: the result has it."""
 
+    def interrupted(self) -> None:
+        """Nothing: the result has it."""
+
     def end(self, ending: Ending) -> None:
         """The result."""
         result = ending.result

@@ -81,5 +81,10 @@ class Page:
             self._write("\n")
         self._owner, self._newlines = "", 0
 
+    def interrupted(self) -> None:
+        """A terminal has written ^C where the cursor was."""
+        if self._console.is_terminal:
+            self._owner = self._owner or "^C"
+
     def _write(self, text: str, style: str | None = None) -> None:
         self._console.out(text, style=style, end="", highlight=False)

@@ -84,6 +84,10 @@ class Screen:
         """A sentence to the person."""
         self._page.line(text)
 
+    def interrupted(self) -> None:
+        """What comes next begins a line."""
+        self._page.interrupted()
+
     def end(self, ending: Ending) -> None:
         """What came of it, in a line, after what went wrong."""
         for effect in ending.result.approvals:

@@ -35,5 +35,8 @@ class Show(Protocol):
     def say(self, text: str) -> None:
         """Something about the run, for people."""
 
+    def interrupted(self) -> None:
+        """Ctrl-C was pressed while it went on."""
+
     def end(self, ending: Ending) -> None:
         """It stopped, or waits."""

@@ -12,7 +12,7 @@ from loopcore.cli.files import Read, read_below
 
 @tool
 def calculate(expression: str) -> Read:
-    """The value of an arithmetic expression, such as (3 + 4) * 2 ** 10."""
+    """Compute an arithmetic expression, such as (3 + 4) * 2 ** 10."""
     try:
         return Success(str(value_of(expression)))
     except NoNumber as why:
@@ -21,13 +21,13 @@ def calculate(expression: str) -> Read:
 
 @tool
 def clock() -> str:
-    """The date and the time here, now."""
+    """Tell the current date and time."""
     return datetime.now().astimezone().strftime("%A %Y-%m-%d %H:%M:%S %z (%Z)")
 
 
 @tool
 def read_file(path: str) -> Read:
-    """The text of a file below the current folder; for a folder, what it holds."""
+    """Read a text file below the current folder, or list a folder."""
     return read_below(Path.cwd(), path)
 
 
