@@ -1,8 +1,5 @@
 """The calls of one reply: gated in order, run together, stored in order."""
 
-import difflib
-from typing import Final
-
 from returns.result import Failure, Success
 
 from loopcore.arguments import arguments_for
@@ -23,6 +20,7 @@ from loopcore.messages import (
 from loopcore.reducer.ask import ask, fault_stop
 from loopcore.reducer.nested import begin
 from loopcore.reducer.out import Out, move, put, request, the_turn
+from loopcore.reducer.unknown import unknown
 from loopcore.reducer.winding import (
     CANCELLED,
     TRUNCATED,
@@ -121,7 +119,7 @@ def _check(tools: tuple[ToolSpec, ...], call: ToolCall, folded: Folded) -> Slot:
         return refused(call, folded.fault.sentence, "invalid_arguments")
     spec = _find(tools, view.name)
     if spec is None:
-        return refused(call, _unknown(tools, view.name), "unknown_tool")
+        return refused(call, unknown(tools, view.name), "unknown_tool")
     if call.malformed and folded.update.arguments is UNSET:
         text = f"The arguments of {spec.name} are not a JSON object: {call.malformed}."
         return refused(call, f"{text} They were: {call.raw}", "invalid_arguments", spec)
@@ -137,20 +135,6 @@ def refused(
 ) -> Settled:
     """A result that no tool gave; only after_tool_result sees it."""
     return Settled(call, spec, call.arguments, ToolOutput(text, outcome=outcome))
-
-
-MOST_NAMES: Final = 50
-
-
-def _unknown(tools: tuple[ToolSpec, ...], name: str) -> str:
-    names = [tool.name for tool in tools]
-    if not names:
-        return f"There is no tool {name!r}; no tools are available now."
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    rest = [other for other in names if other not in near][:MOST_NAMES]
-    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    listed = f" Available: {', '.join((*near, *rest))}."
-    return f"There is no tool {name!r}.{hint}{listed}"
 
 
 def before_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
