@@ -1,0 +1,1 @@
+"""What must always hold, as properties over runs that Hypothesis makes up."""

@@ -1,0 +1,91 @@
+"""Calls and their results, whatever hooks, tools and people do: 3, 4."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopcore import Message, Prompt
+from loopcore.events import MessageAdded
+from property_tests.batches import OneByOne
+from property_tests.catalogue import CHILD, GUARDED, calm, wild
+from property_tests.laws import Paired
+from property_tests.results import Results
+from property_tests.strategies import (
+    ORDERLY,
+    Program,
+    Script,
+    Setup,
+    programs,
+    scripts,
+    setups,
+)
+from property_tests.verdicts import Gates
+from property_tests.world import RUN_ID, World, order_aside, run
+
+GATES = (
+    *wild("before_tool_call"),
+    *wild("prepare_tool_call"),
+    *calm("transform_context"),
+    *calm("after_model_call"),
+)
+SHAPERS = (
+    *wild("after_tool_call"),
+    *wild("after_tool_result"),
+    *calm("before_tool_call"),
+    *calm("prepare_next_turn"),
+)
+
+
+@given(programs())
+def test_every_call_has_its_one_result_beside_it(program: Program) -> None:
+    """3: with steers and aborts anywhere."""
+    run(program, Paired())
+
+
+@given(programs(GATES))
+def test_only_what_its_gate_lets_through_is_run(program: Program) -> None:
+    """4"""
+    run(program, Gates())
+
+
+@given(programs(GATES))
+def test_calls_run_together_or_one_by_one(program: Program) -> None:
+    run(program, OneByOne())
+
+
+@given(programs(SHAPERS))
+def test_results_are_what_tools_gave_as_shaped_by_hooks(program: Program) -> None:
+    run(program, Results())
+
+
+@given(setups(ORDERLY, names=(CHILD, GUARDED)), scripts(), st.data())
+def test_the_order_of_answers_does_not_matter(
+    setup: Setup, script: Script, data: st.DataObject
+) -> None:
+    """3: whoever answers first, the transcript is the same, and so is all that is kept."""
+    order = data.draw(st.lists(st.integers(0, 3), max_size=12))
+    oldest, newest, mixed = (
+        settled(setup, script, turns) for turns in ([], [-1] * 99, order)
+    )
+
+    assert order_aside(oldest.state) == order_aside(newest.state)
+    assert order_aside(oldest.state) == order_aside(mixed.state)
+    assert told(oldest) == told(newest) == told(mixed)
+
+
+def settled(setup: Setup, script: Script, order: list[int]) -> World:
+    """A run whose answers come in this order, at last the oldest first."""
+    world = World.of(setup)
+    world.give(Prompt("begin"))
+    for turn in order:
+        waiting = world.state.waiting
+        if waiting:
+            world.answer(script, waiting[turn % len(waiting)])
+    world.settle(script)
+    return world
+
+
+def told(world: World) -> list[Message]:
+    """The outer run's messages that were told, in order."""
+    tell = (event for effects in world.gave for event in effects.tell)
+    added = (event for event in tell if isinstance(event, MessageAdded))
+    return [event.message for event in added if event.run_id == RUN_ID]
