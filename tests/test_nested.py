@@ -610,3 +610,25 @@ def test_runs_nest_as_deep_as_anybody_needs() -> None:
 
     assert run.script[2:] == ["ask ok: 30 days.", "assistant: 30 days."]
     assert RunResult.of(made, run.state).output == "30 days."
+
+
+def test_a_nested_run_that_stops_at_once_is_a_result_at_once() -> None:
+    """It has no timer, and its siblings run on."""
+    stop = Hooks("h", transform_context=Spy(ContextUpdate(stop="not today")))
+    run = calls(boss(child(stop), timeout=60.0, tools=["a"]), call("a"))
+
+    assert [effect.id for effect in run.state.waiting] == ["r.1.1.run.1"]
+    run = run.ran("a", "A")
+    assert run.script[2:] == ["ask error: hook: not today (hook 'h')", "a ok: A"]
+
+
+def test_nested_runs_of_a_sequential_batch_come_one_by_one() -> None:
+    nested = child().as_tool("ask", "Asks.")
+    run = calls(
+        config(tools=[nested], parallel=False), call("ask", "2", prompt="second")
+    )
+
+    assert [effect.id for effect in run.state.waiting] == ["r.1.1.run.0.1.1.model.1"]
+    run = run.says("one")
+    assert run.one_request.id == "r.1.1.run.1.1.1.model.1"
+    assert run.says("two").script[2:] == ["ask ok: one", "2 ok: two"]
