@@ -64,14 +64,15 @@ def limits(  # noqa: PLR0913  # one name for each limit
         unknown_tools: how often in a row a tool may be called that does not exist.
 
     A run that ends by itself in the turn that reaches a limit is done; else it stops with
-    the reason "limit" once the batch is settled, and its queues stay.
+    the reason "limit" once the batch is settled, and its queues stay. Zero turns, tokens
+    or cost are reached before the first request.
     """
     most = Limits(turns, tokens, cost, seconds, tool_calls, repeats, unknown_tools)
     _refuse_negative(most)
 
     def late(view: ContextView) -> ContextUpdate | None:
         counted = _begun(_recall(view.memo), view.state.run, view.now)
-        reached = _too_late(most, counted, view.now)
+        reached = _forbidden(most) or _too_late(most, counted, view.now)
         update = ContextUpdate(memo=_remember(counted))
         return evolve(update, stop=Stop("limit", reached)) if reached else update
 
@@ -83,7 +84,7 @@ def limits(  # noqa: PLR0913  # one name for each limit
 
     return Hooks(
         "limits",
-        transform_context=late if seconds is not None else None,
+        transform_context=late if seconds is not None or _forbidden(most) else None,
         should_stop_after_turn=enough,
     )
 
@@ -161,6 +162,12 @@ def _priced(cost: float | None, most: float | None) -> str:
     if cost is None:
         return f"a cost of {most} cannot be kept: no price is known for this model"
     return _at(cost, most, "cost")
+
+
+def _forbidden(most: Limits) -> str:
+    """A limit of zero is reached before the first request is made."""
+    named = (("turns", most.turns), ("tokens", most.tokens), ("cost", most.cost))
+    return next((f"{value} {what}" for what, value in named if value == 0), "")
 
 
 def _too_late(most: Limits, counted: Counted, now: float | None) -> str:
