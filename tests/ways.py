@@ -4,7 +4,7 @@ By hand and resumed, effects are performed one at a time; resumed, the state is 
 loaded before every input.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import pytest
@@ -22,6 +22,7 @@ from loopcore import (
     stream,
 )
 from loopcore.events import Delta, Started
+from loopcore.frozen import EMPTY
 from loopcore.testing import ScriptedModel, ScriptedTools
 from tests.driving import MODEL, Run
 from tests.leaks import alone
@@ -65,12 +66,12 @@ def scripted(
     way: str,
     config: LoopConfig[Any],
     *replies: Any,
-    tools: dict[str, Iterable[object]] | None = None,
+    tools: Mapping[str, Iterable[object]] = EMPTY,
     **more: Any,
 ) -> Run:
     """A run of a model that says these, and of tools whose calls end in these ways."""
     model = ScriptedModel(*replies, id=MODEL)
-    played = play(way, config, model, *ScriptedTools(config, tools or {}), **more)
+    played = play(way, config, model, *ScriptedTools(config, tools), **more)
     model.assert_complete()
     return played
 
