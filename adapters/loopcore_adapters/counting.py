@@ -55,24 +55,28 @@ def _text(part: Text | Thinking | ToolCall) -> str:
 
 
 def _counter(encoding: str) -> Callable[[str], int]:
+    with warnings.catch_warnings():  # it opens its files in a deprecated way
+        warnings.simplefilter("ignore", DeprecationWarning)
+        made = _encoding(_vocabularies(), encoding)
+        made.encode_ordinary("only now it reads them")
+    return lambda text: len(made.encode_ordinary(text))
+
+
+def _vocabularies() -> Any:  # noqa: ANN401  # an untyped module
     try:
-        known: Any = import_module("bpe_openai")
+        return import_module("bpe_openai")
     except ImportError:
         message = (
             'tokenizer() needs its vocabularies: `pip install "loopcore[tokens]"`.'
         )
         raise ValueError(message) from None
+
+
+def _encoding(known: Any, name: str) -> Any:  # noqa: ANN401  # an untyped module
     try:
-        named = encoding in known.list_encoding_names()
-        make = known.get_encoding if named else known.encoding_for_model
-        with warnings.catch_warnings():  # it opens its files in a deprecated way
-            warnings.simplefilter("ignore", DeprecationWarning)
-            made: Any = make(encoding)
-            made.encode_ordinary("only now it reads them")
+        named = name in known.list_encoding_names()
+        return known.get_encoding(name) if named else known.encoding_for_model(name)
     except (LookupError, ValueError, known.TokenizerError):
         names = ", ".join(known.list_encoding_names())
-        message = (
-            f"tokenizer({encoding!r}): no such encoding or model; there is {names}."
-        )
+        message = f"tokenizer({name!r}): no such encoding or model; there is {names}."
         raise ValueError(message) from None
-    return lambda text: len(made.encode_ordinary(text))
