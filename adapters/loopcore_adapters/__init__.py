@@ -1,5 +1,8 @@
 """The outside of loopcore: models over wires, an embedded one, and what else acts."""
 
 from loopcore_adapters.connect import connect
+from loopcore_adapters.costs import priced
+from loopcore_adapters.counting import tokenizer
+from loopcore_adapters.tool_servers import mcp
 
-__all__ = ["connect"]
+__all__ = ["connect", "mcp", "priced", "tokenizer"]

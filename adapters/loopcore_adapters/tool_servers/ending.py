@@ -1,0 +1,22 @@
+"""Waiting for what must not be left behind."""
+
+import asyncio
+from typing import Any
+
+
+async def ended(task: "asyncio.Task[Any]", patience: float) -> None:
+    """Wait until it has ended; after so many seconds, cancel it.
+
+    Being cancelled meanwhile changes nothing and is passed on when it has ended.
+    """
+    cancelled = False
+    while not task.done():
+        try:
+            done, _ = await asyncio.wait({task}, timeout=patience)
+        except asyncio.CancelledError:
+            cancelled = True
+        else:
+            if not done:
+                task.cancel()
+    if cancelled:
+        raise asyncio.CancelledError

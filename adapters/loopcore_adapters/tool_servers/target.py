@@ -1,0 +1,112 @@
+"""Which server is meant, and how it is reached. Data."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from attrs import field, frozen
+
+from loopcore_adapters.tool_servers.names import FOREIGN, LONGEST, fitting
+
+SECRET: Final = re.compile(r"(?<=//)[^/]*@|[?#].*", re.DOTALL)
+HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+HEADER_VALUE: Final = re.compile(r"[\t -~]*")
+
+
+class Lost(Exception):
+    """The connection ended during a call; the message says how, for people."""
+
+
+@frozen
+class Target:
+    """A server: a command that is started here, or an address.
+
+    Neither its environment nor its headers are ever printed: keys are kept in them.
+
+    Args:
+        command: the words of a command that speaks over its standard input and output.
+        url: an address that speaks over HTTP.
+        prefix: what the names of its tools begin with.
+        env: what the command finds in its environment, besides the usual.
+        headers: sent with each request.
+        timeout: seconds that a call may take; None waits.
+        start: seconds that it may take until its tools are known.
+    """
+
+    command: tuple[str, ...] = ()
+    url: str | None = field(default=None, repr=False)
+    prefix: str = ""
+    env: Mapping[str, str] = field(factory=dict[str, str], repr=False)
+    headers: Mapping[str, str] = field(factory=dict[str, str], repr=False)
+    timeout: float | None = 60
+    start: float = 60
+
+    def __str__(self) -> str:
+        if self.url is None:
+            return f"mcp({', '.join(map(repr, self.command))})"
+        return f"mcp(url={shown(self.url)!r})"
+
+    @property
+    def name(self) -> str:
+        """What it is called where a word has to do; the same in every process."""
+        if self.prefix.strip("_-"):
+            return self.prefix.strip("_-")
+        where = shown(self.url).partition("://")[2] if self.url else None
+        return fitting(where or "_".join(self.command))
+
+
+def shown(url: str) -> str:
+    """The address without what may be secret in it."""
+    return SECRET.sub("", url)
+
+
+def problem_of(target: Target) -> str:
+    """Why no server can be reached so; empty if one can."""
+    if bool(target.command) == (target.url is not None):
+        return "give a command, as in mcp('uvx', 'mcp-server-git'), or url=; not both."
+    problem = _unreachable(target.url) if target.url is not None else _headless(target)
+    return problem or _unnamed(target.prefix) or _impatient(target)
+
+
+def _unreachable(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        return "url= is no address; write 'https://host/mcp'."
+    if "@" in urlsplit(url).netloc:
+        return "url= holds a name or a password; pass headers=."
+    return ""
+
+
+def _headless(target: Target) -> str:
+    if target.headers:
+        return "headers= go with url=; a command is given env=."
+    if not target.command[0]:
+        return "the command's first word is empty; it names the program."
+    return ""
+
+
+def _unnamed(prefix: str) -> str:
+    """Why tools cannot be called so."""
+    if FOREIGN.search(prefix):
+        return f"prefix={prefix!r}: names of tools have letters, digits, _ and - only."
+    if len(prefix) > LONGEST // 2:
+        return f"prefix={prefix!r} leaves too little of the {LONGEST} characters of a name."
+    return ""
+
+
+def _impatient(target: Target) -> str:
+    if target.timeout is not None and not target.timeout > 0:
+        return f"timeout={target.timeout!r}; give seconds above 0, or None to wait."
+    if not target.start > 0:
+        return f"start_timeout={target.start!r}; give seconds above 0."
+    if target.url is not None and target.env:
+        return "env= goes with a command; an address is given headers=."
+    for name, value in target.headers.items():
+        if not HEADER.fullmatch(name) or not HEADER_VALUE.fullmatch(value):
+            return f"headers[{name!r}] has a character that no header has."
+    return ""
