@@ -51,11 +51,9 @@ def arguments_for(spec: ToolSpec, arguments: FrozenDict[Json]) -> Fitting:
         fitted = fit(spec.parameters, arguments)
     except BrokenSchema as broken:
         return Failure(_broken(spec, str(broken)))
-    match fitted:
-        case Success():
-            return fitted
-        case Failure(problems):
-            return Failure(_misfit(spec, arguments, problems))
+    if isinstance(fitted, Success):
+        return fitted
+    return Failure(_misfit(spec, arguments, fitted.failure()))
 
 
 class BrokenSchema(ValueError):
@@ -134,10 +132,10 @@ def _whole_check(schema: str) -> Validator | str:
     """The validator, or what is wrong with the schema."""
     try:
         return validator_for(parse_json(schema), **RULES)
-    except ValidationError as problem:
-        return _sentence(problem, "at its top")
     except ValueError as problem:
-        return _short(str(problem))
+        if isinstance(problem, ValidationError):
+            return _sentence(problem, "at its top")
+        raise  # pragma: no cover  # no schema that is frozen JSON comes here
 
 
 @frozen

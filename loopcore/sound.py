@@ -127,16 +127,13 @@ def _is_expected(state: State, effect: Effect) -> bool:
     if state.turn is None or isinstance(effect, Consult):
         return False
     slot = _slot(state.turn, _number(effect.id))
-    match effect:
-        case CallModel():
-            return True
-        case RunTool():
-            return isinstance(slot, Running) and slot.child is None
-        case RequestApproval():
-            return isinstance(slot, Asked) and slot.edited is None
-        case Sleep():
-            retries = ".sleep." in effect.id.removeprefix(state.place)
-            return retries or (isinstance(slot, Running) and slot.child is not None)
+    if isinstance(effect, RunTool):
+        return isinstance(slot, Running) and slot.child is None
+    if isinstance(effect, RequestApproval):
+        return isinstance(slot, Asked) and slot.edited is None
+    retries = ".sleep." in effect.id.removeprefix(state.place)
+    is_timer = isinstance(slot, Running) and slot.child is not None
+    return isinstance(effect, CallModel) or retries or is_timer
 
 
 def _number(effect_id: str) -> int:

@@ -287,6 +287,24 @@ def test_a_broken_schema_is_told_as_the_tools_own_fault(schema: dict[str, Any]) 
     assert told.endswith("No arguments would fit; go on without this tool.")
 
 
+def test_other_properties_are_left_alone_where_patterns_may_speak_for_them() -> None:
+    schema = {
+        "patternProperties": {"^s": {"type": "string"}},
+        "additionalProperties": {"type": "integer"},
+    }
+
+    assert exact({"s": "1", "n": 2}) == fitted(schema, s="1", n=2)
+    assert fitted(schema, s="1", n="2") is None
+
+
+def test_what_is_no_array_or_object_is_left_to_the_validator() -> None:
+    for keyword in ("items", "properties", "additionalProperties"):
+        inner = {"v": {"type": "integer"}} if keyword == "properties" else {}
+        schema = field({keyword: inner, "type": ["array", "object"]})
+
+        assert fitted(schema, v="x") is None
+
+
 @pytest.mark.parametrize("scheme", ["http://127.0.0.1:9/s.json", "file:///etc/hosts"])
 def test_a_schema_elsewhere_is_never_fetched(scheme: str) -> None:
     assert "Retrieval is disabled" in refusal(field({"$ref": scheme}), v=1)

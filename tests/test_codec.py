@@ -5,6 +5,7 @@ import time
 from typing import Any, Final
 
 import pytest
+from attrs import frozen
 from returns.result import Failure, Success
 
 from loopcore import (
@@ -127,6 +128,19 @@ def test_lone_surrogates_are_replaced_as_everywhere() -> None:
 # What is wrong with other JSON.
 
 
+@frozen
+class Pair:
+    """A record whose constructor compares its fields."""
+
+    one: int
+    other: int
+
+    def __attrs_post_init__(self) -> None:
+        if self.one == self.other:
+            message = "they are equal"
+            raise ValueError(message)
+
+
 WRONG: Final[list[tuple[Any, Json, str]]] = [
     (Turn, {}, "missing field 'number'"),
     (Turn, {"number": 1, "x": 1}, "unknown field 'x'"),
@@ -197,6 +211,19 @@ WRONG: Final[list[tuple[Any, Json, str]]] = [
     (Answer, {"effect_id": "e", "value": 3}, "'value' must be an object, is 3"),
     (Stop, {"reason": "bored"}, "'reason' is refused: Stop(reason=...) takes one of"),
     (Usage, [], "must be an object, is an array"),
+    (Settings, {"model": 3}, "'model' must be a str, is 3"),
+    (
+        Effect,
+        {"type": "Sleep", "id": "e", "seconds": "1"},
+        "'seconds' must be a number, is '1'",
+    ),
+    (
+        Answer,
+        {"effect_id": "e", "value": {"json": [1e999]}},
+        "'value.json[0]' is inf, which",
+    ),
+    (type(None), 1, "must be null, is 1"),
+    (Pair, {"one": 1, "other": 1}, "is refused: they are equal"),
 ]
 
 
@@ -470,7 +497,8 @@ def asked() -> Run:
 
 
 def set_to(data: dict[str, Any], path: str, value: object) -> None:
-    *way, last = path.split("/")
+    *way, end = path.split("/")
+    last: Any = int(end) if end.isdigit() else end
     found: Any = data
     for step in way:
         found = found[int(step) if step.isdigit() else step]
@@ -563,6 +591,29 @@ UNSOUND: Final[list[tuple[State, str, object, str]]] = [
     (parked().state, "stage", "on_model_error", "'turn.error' is missing"),
     (parked().state, "pending", UNSET, "'known[0].effect_id' is neither answered nor"),
     (asked().state, "pending/0/id", "r.1.1.ask.9", "'pending[0].id' has no place"),
+    (asked().state, "pending/0/type", "RunTool", "unknown field 'pending[0].question'"),
+    (
+        RUNNING,
+        "pending/0",
+        {"type": "Consult", "id": "e", "service": "s"},
+        "'pending[0].id' has no place in the turn: 'e'",
+    ),
+    (
+        nested().state,
+        "inbox",
+        {"type": "Answer", "effect_id": "r.1.1.run.0.1.1.run.9", "value": {"json": 1}},
+        "'inbox' is no answer that 'r.1.1.run.0.1.1.run.9' waits for",
+    ),
+    (
+        parked().state,
+        "inbox",
+        {
+            "type": "Answer",
+            "effect_id": "r.1.1.before_tool_call.0.asks.k",
+            "value": {"type": "ToolOutput", "parts": []},
+        },
+        "'inbox' is no answer that 'r.1.1.before_tool_call.0.asks.k' waits for",
+    ),
     (
         nested().state,
         "turn/slots/0/child/run_id",
