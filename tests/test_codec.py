@@ -645,6 +645,20 @@ def test_an_input_that_was_not_stepped_is_saved_with_the_state() -> None:
     assert isinstance(edit.value, Edit)
 
 
+def test_an_input_may_be_for_the_outer_or_the_nested_run() -> None:
+    inner = LoopConfig(model="test:inner")
+    outer = config(tools=["b", inner.as_tool("sub", "A run inside.")])
+    run = begin(outer).says(call("sub", prompt="go"), call("b"))
+    states = [
+        evolve(run.state, inbox=given)
+        for given in (run.tool("b").reply("x"), run.one_request.reply("y"))
+    ]
+
+    assert [Success(state) for state in states] == [
+        State.loads(state.dumps()) for state in states
+    ]
+
+
 def test_what_pends_after_a_fork_keeps_its_old_ids() -> None:
     """A fork is the same state under another run_id."""
     state = evolve(RUNNING, run_id="fork")
