@@ -50,8 +50,12 @@ async def ran(server: ToolServer, *calls: ToolCall | list[ToolCall]) -> RunResul
 
 def results(result: RunResult) -> list[tuple[str, str]]:
     """Each stored result: how it ended, and what it says."""
-    stored = [m for m in result.messages if isinstance(m, ToolResultMessage)]
-    return [(m.outcome, m.text) for m in stored]
+    return [(m.outcome, m.text) for m in stored(result)]
+
+
+def stored(result: RunResult) -> list[ToolResultMessage]:
+    """The results of the calls, in order."""
+    return [m for m in result.messages if isinstance(m, ToolResultMessage)]
 
 
 async def until(holds: Callable[[], bool]) -> None:

@@ -310,6 +310,27 @@ def test_a_run_is_a_tool_of_another_run(
     assert ANSWER == subagent.strong.requests[1].messages[-1].text
 
 
+def test_tools_come_from_a_server(
+    load: Load, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(standing_in.ARGUMENTS, "git_log", {"since": "Monday"})
+    rerouted = ModuleType("loopcore_adapters")
+    rerouted.__dict__.update(connect=standing_in.connect, mcp=_served)
+    monkeypatch.setitem(sys.modules, "loopcore_adapters", rerouted)
+
+    asyncio.run(load("mcp_tools").main())
+
+    assert f"{ANSWER}\n" == capsys.readouterr().out
+    requests = sys.modules["app"].model.requests
+    assert "Three commits since Monday." == requests[-1].messages[-1].text
+
+
+def _served(*_: str, **options: Any) -> Any:
+    """The real `mcp`, but that the command is of a server that is here."""
+    command = [sys.executable, "-P", str(EXAMPLES.parent / "mcp_git.py")]
+    return loopcore_adapters.mcp(*command, **options)
+
+
 def test_nothing_is_done_unless_it_is_let_through(
     load: Load, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,7 +29,7 @@ from tests.chat_server import chat_server, cuts, says_json
 from tests.chat_server import says as whole
 from tests.leaks import alone
 from tests.mcp_raw import HELLO, says, scripted, text, tool
-from tests.mcp_using import SDK, alive, given, over_http, ran, results, until
+from tests.mcp_using import SDK, alive, given, over_http, ran, results, stored, until
 
 LOST: Final = "it is not known whether the call was carried out"
 AGAIN: Final = "It has been started again and remembers nothing from before."
@@ -239,9 +239,8 @@ def test_a_server_that_ends_in_mid_call_is_an_outcome_and_is_started_again() -> 
     assert ("error", True) == (lost[0], LOST in lost[1])
     assert ("error", True) == (again[0], AGAIN in again[1])
     assert ("ok", "{}") == echo
-    assert {"why": "it ended; it last said: I have had enough."} == (
-        result.messages[2].details
-    )
+    why = {"why": "it ended; it last said: I have had enough."}
+    assert why == stored(result)[0].details
 
 
 def test_calls_at_once_share_one_new_server(tmp_path: Path) -> None:
@@ -476,7 +475,7 @@ def test_the_newest_protocol_is_spoken(clerk: Any) -> None:
 
     instructions, result = alone(main())
     assert "Ask before you file." == instructions
-    added, stamped, failed = result.messages[2:5]
+    added, stamped, failed = stored(result)
     assert ((Text("3"),), {"result": 3}) == (added.parts, added.details)
     assert (Image("iVBORw0KGgo=", "image/png"),) == stamped.parts
     assert ("error", "no paper left") == (failed.outcome, failed.text[-13:])
