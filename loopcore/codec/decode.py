@@ -104,13 +104,13 @@ def _other(kind: Kind) -> Code:
 
 def _record(cls: type, *, tag: str | None) -> Code:
     plan: dict[str, tuple[str, Code]] = {}
-    needed: dict[str, str] = {}
 
     def decode(data: Json) -> object:
         given = _fields(plan, data, tag)
-        if not needed.keys() <= given.keys():
-            raise missing(_first(needed, given))
-        return _build(cls, given)
+        try:
+            return cls(**given)
+        except (TypeError, ValueError) as problem:
+            raise _blame(cls, given, problem) from None
 
     # Known before its fields are looked at, as records may hold their own kind.
     code = _packed(SPECIAL[cls][1], decode) if cls in SPECIAL else decode
@@ -119,8 +119,6 @@ def _record(cls: type, *, tag: str | None) -> Code:
         argument = field.alias or field.name
         part = as_it_is if freezes(field) else decoder(kind)
         plan[field.name] = argument, part
-        if field.default is attrs.NOTHING:
-            needed[argument] = field.name
     return code
 
 
@@ -133,27 +131,16 @@ def _fields(
 ) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for name, value in as_object(data).items():
-        if name not in plan:
+        found = plan.get(name)
+        if found is None:
             if name == tag:
                 continue
             raise unknown(name)
-        argument, part = plan[name]
         try:
-            given[argument] = part(value)
+            given[found[0]] = found[1](value)
         except DecodeError as problem:
             raise problem.under(name) from None
     return given
-
-
-def _first(needed: dict[str, str], given: Iterable[str]) -> str:
-    return next(name for argument, name in needed.items() if argument not in given)
-
-
-def _build(cls: type, given: dict[str, Any]) -> object:
-    try:
-        return cls(**given)
-    except (TypeError, ValueError) as problem:
-        raise _blame(cls, given, problem) from None
 
 
 def _blame(cls: type, given: dict[str, Any], problem: Exception) -> DecodeError:
@@ -161,6 +148,8 @@ def _blame(cls: type, given: dict[str, Any], problem: Exception) -> DecodeError:
     for field, _ in fields_of(cls):
         argument = field.alias or field.name
         if argument not in given:
+            if field.default is attrs.NOTHING:
+                return missing(field.name)
             continue
         try:
             _check(cls, field, given[argument])
@@ -207,14 +196,15 @@ def _tagged(members: tuple[Kind, ...]) -> dict[type, Code]:
 
 def _by_tag(records: dict[str, Code], *, wrapped: bool) -> Code:
     def decode(data: dict[str, Json]) -> Any:  # noqa: ANN401  # a member
-        if TAG not in data and wrapped:
-            return _wrapped(data)
-        if TAG not in data:
-            raise missing(TAG)
-        name = data[TAG]
-        if not isinstance(name, str) or name not in records:
+        name = data.get(TAG)
+        code = records.get(name) if isinstance(name, str) else None
+        if code:
+            return code(data)
+        if TAG in data:
             raise none_of(records, name).under(TAG)
-        return records[name](data)
+        if wrapped:
+            return _wrapped(data)
+        raise missing(TAG)
 
     return decode
 
