@@ -107,6 +107,6 @@ def test_the_policy_of_the_readme_asks_its_service(
 def test_the_window_of_the_readme_makes_a_configuration(
     load: Callable[[str], Any],
 ) -> None:
-    names = [hook.name for hook in load("window").config.hooks]
+    names = [hook.name for hook in load("bounded").config.hooks]
 
     assert ["truncate_results", "sliding_window", "limits", "retry"] == names
