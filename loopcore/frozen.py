@@ -252,6 +252,14 @@ def takes(*kinds: type) -> "Callable[[object, attrs.Attribute[Any], Any], None]"
     return check
 
 
+def finite(record: object, field: "attrs.Attribute[Any]", value: float | None) -> None:
+    """A validator for a number that JSON can hold, or None."""
+    if value is not None and not math.isfinite(value):
+        where = f"{type(record).__name__}({field.alias}=...)"
+        message = f"{where} takes a finite number; it got {value}"
+        raise ValueError(message)
+
+
 if TYPE_CHECKING:
     from attrs import evolve as evolve  # noqa: PLC0414  # it is exported
 else:

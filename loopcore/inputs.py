@@ -13,6 +13,7 @@ from loopcore.frozen import (
     Unset,
     clean,
     constructor,
+    finite,
     freeze,
     freeze_object,
     takes,
@@ -179,7 +180,7 @@ class Answer:
 
     effect_id: str = field(validator=takes(str))
     value: Value = field(converter=_frozen_value)
-    seconds: float | None = None
+    seconds: float | None = field(default=None, validator=finite)
 
 
 Input: TypeAlias = Prompt | Continue | Steer | FollowUp | Withdraw | Abort | Answer

@@ -8,6 +8,7 @@ from loopcore.frozen import (
     FrozenDict,
     Json,
     constructor,
+    finite,
     freeze,
     freeze_object,
     one_of,
@@ -41,7 +42,7 @@ class ToolSpec:
     execution: Literal["parallel", "sequential"] = field(
         default="parallel", kw_only=True, validator=one_of("parallel", "sequential")
     )
-    timeout: float | None = field(default=None, kw_only=True)
+    timeout: float | None = field(default=None, kw_only=True, validator=finite)
     on_interrupt: Literal["report", "retry"] = field(
         default="report", kw_only=True, validator=one_of("report", "retry")
     )

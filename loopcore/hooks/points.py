@@ -169,7 +169,7 @@ def _inject(value: Any) -> Any:  # noqa: ANN401  # what is said, or UNSET
 def _delay(update: object, field_of: "attrs.Attribute[Any]", value: Any) -> None:  # noqa: ANN401
     """Seconds to wait: a number that is finite and not negative."""
     takes(int, float)(update, field_of, value)
-    if value is not UNSET and not 0 <= value < FOREVER:
+    if value is not UNSET and not 0 <= value <= FOREVER:
         span = f"seconds from 0 to {FOREVER:.0f}"
         message = f"RetryUpdate(delay=...) takes {span}; it got {value}"
         raise ValueError(message)
