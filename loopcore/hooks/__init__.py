@@ -3,24 +3,26 @@
 from loopcore.frozen import UNSET
 from loopcore.hooks.fold import Applied, apply
 from loopcore.hooks.merge import Allow, Ask, Block
-from loopcore.hooks.points import (
+from loopcore.hooks.rule import Hooks, Need
+from loopcore.hooks.updates import (
     ContextUpdate,
-    ContextView,
-    ErrorView,
     RawCallUpdate,
-    RawCallView,
     ReplyUpdate,
-    ReplyView,
     RetryUpdate,
     StopUpdate,
     ToolCallUpdate,
-    ToolCallView,
     ToolResultUpdate,
-    ToolResultView,
     TurnUpdate,
+)
+from loopcore.hooks.views import (
+    ContextView,
+    ErrorView,
+    RawCallView,
+    ReplyView,
+    ToolCallView,
+    ToolResultView,
     TurnView,
 )
-from loopcore.hooks.rule import Hooks, Need
 
 __all__ = [
     "UNSET",

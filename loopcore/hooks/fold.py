@@ -19,16 +19,10 @@ from loopcore.frozen import (
     freeze,
 )
 from loopcore.hooks.merge import later
-from loopcore.hooks.points import (
-    POINTS,
-    Found,
-    PointName,
-    Update,
-    View,
-    ViewChanged,
-    rules,
-)
+from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks, Need
+from loopcore.hooks.updates import Update, rules
+from loopcore.hooks.views import Found, View, ViewChanged
 from loopcore.inputs import ServiceError
 from loopcore.messages import ModelError
 from loopcore.state import State

@@ -12,24 +12,24 @@ from loopcore.effects import CallModel, Consult
 from loopcore.events import Stop
 from loopcore.frozen import Json, NotJson, clean, constructor, freeze
 from loopcore.hooks.merge import Allow, Ask, Block
-from loopcore.hooks.points import (
-    CALL_POINTS,
-    POINTS,
+from loopcore.hooks.points import CALL_POINTS, POINTS, PointName
+from loopcore.hooks.updates import (
     ContextUpdate,
-    ContextView,
-    ErrorView,
-    PointName,
     RawCallUpdate,
-    RawCallView,
     ReplyUpdate,
-    ReplyView,
     RetryUpdate,
     StopUpdate,
     ToolCallUpdate,
-    ToolCallView,
     ToolResultUpdate,
-    ToolResultView,
     TurnUpdate,
+)
+from loopcore.hooks.views import (
+    ContextView,
+    ErrorView,
+    RawCallView,
+    ReplyView,
+    ToolCallView,
+    ToolResultView,
     TurnView,
 )
 from loopcore.messages import AssistantMessage, Message, Say, messages, transcript

@@ -8,7 +8,7 @@ from loopcore.effects import RequestApproval, RunTool
 from loopcore.frozen import UNSET, evolve
 from loopcore.hooks.fold import Folded
 from loopcore.hooks.merge import Allow, Ask, Block
-from loopcore.hooks.points import RawCallView, ToolCallView, ToolResultView
+from loopcore.hooks.views import RawCallView, ToolCallView, ToolResultView
 from loopcore.inputs import Approve, Decision, Edit, Reject, Respond
 from loopcore.messages import (
     AssistantMessage,

@@ -8,12 +8,7 @@ from loopcore.events import RunEnd, Stop, TurnEnd
 from loopcore.frozen import EMPTY, FrozenDict, evolve
 from loopcore.hooks.fold import Fault, Folded
 from loopcore.hooks.merge import later
-from loopcore.hooks.points import (
-    ContextView,
-    ErrorView,
-    ReplyView,
-    TurnView,
-)
+from loopcore.hooks.views import ContextView, ErrorView, ReplyView, TurnView
 from loopcore.messages import (
     AssistantMessage,
     ModelError,
