@@ -13,6 +13,7 @@ from loopcore.effects import (
     Sleep,
 )
 from loopcore.events import Event, Stop, Tell
+from loopcore.history import project, repair
 from loopcore.inputs import (
     Abort,
     Answer,
@@ -41,8 +42,6 @@ from loopcore.messages import (
     ToolResultMessage,
     Usage,
     UserMessage,
-    project,
-    repair,
 )
 from loopcore.reducer import (
     Effects,

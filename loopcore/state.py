@@ -10,6 +10,7 @@ from loopcore.codec import Code, special
 from loopcore.effects import CallModel, Effect, RequestApproval, RunTool, Sleep
 from loopcore.events import Stop
 from loopcore.frozen import EMPTY, UNSET, FrozenDict, Json, Unset, constructor, vector
+from loopcore.history import repair
 from loopcore.inputs import Input, Value
 from loopcore.messages import (
     NO_USAGE,
@@ -20,7 +21,6 @@ from loopcore.messages import (
     ToolResultMessage,
     Usage,
     messages,
-    repair,
 )
 from loopcore.messages import (
     transcript as transcript_of,
