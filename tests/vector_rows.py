@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-NAMED: Final = re.compile(r"(?:Vectors?|Rows?) (\d+(?:, \d+)*)")
+NAMED: Final = re.compile(
+    r"(?:Vectors?|Rows?|Weakness(?:es)?|Reports?) (\d+(?:, \d+)*)"
+)
 
 
 def rows_of(folder: Path) -> list[int]:
