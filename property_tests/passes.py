@@ -10,11 +10,12 @@ from loopcore.arguments import arguments_for
 from loopcore.frozen import UNSET, evolve
 from loopcore.hooks import Allow, Ask, Block, Hooks, Need
 from loopcore.hooks.merge import Verdict
-from loopcore.hooks.points import CALL_POINTS, PointName, Update
+from loopcore.hooks.points import CALL_POINTS, POINTS, PointName
 from property_tests.catalogue import WRONG
 from property_tests.table import EYE, Raised, Said
 from property_tests.world import Moment
 
+UPDATES: Final = tuple(point.update for point in POINTS.values())
 FIRST: Final[dict[PointName, str]] = {
     "transform_context": "messages",
     "after_model_call": "message",
@@ -85,7 +86,7 @@ def fields(said: Said) -> dict[str, Any]:
     value = said.value
     if value is None or isinstance(value, Need | Raised) or is_bad(said):
         return {}
-    if not isinstance(value, Update):
+    if not isinstance(value, UPDATES):
         return {FIRST[said.point]: value}
     named = ((f.name, getattr(value, f.name)) for f in attrs.fields(type(value)))
     return {name: given for name, given in named if given is not UNSET}
@@ -174,8 +175,17 @@ def due(one: Pass) -> list[str]:
     return names
 
 
-def over(one: Pass) -> bool:
-    """Whether the chain ended early, as it must at a block and at unfit arguments."""
-    gate = one.point == "before_tool_call"
-    ended = gate and (isinstance(verdict(one), Block) or fitted(one) is None)
-    return one.end != "done" or ended
+def end_of(one: Pass) -> int | None:
+    """How many were asked until the chain ended early: it must, at what decides a call."""
+    if one.end != "done":
+        return len(one.said)
+    if one.point != "before_tool_call":
+        return None
+    sofar = (evolve(one, said=one.said[:n]) for n in range(1, len(one.said) + 1))
+    ends = (part for part in sofar if shut(part))
+    return next((len(part.said) for part in ends), None)
+
+
+def shut(one: Pass) -> bool:
+    """Whether a gate is shut, whoever else is asked: by a block or unfit arguments."""
+    return isinstance(verdict(one), Block) or fitted(one) is None

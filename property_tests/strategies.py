@@ -39,6 +39,7 @@ from property_tests.table import NAMES, Entry, Plan, Said, spied
 CALM: Final = tuple(entry for point in NAMES for entry in calm(point))
 WILD: Final = tuple(entry for point in NAMES for entry in wild(point))
 GATE: Final = "before_tool_call"
+MIXED: Final = (*CALM * 2, *WILD)
 ORDERLY: Final = (*CALM, *(entry for entry in WILD if entry[0] != GATE))
 """What gives the same result for every order of answers.
 
@@ -75,11 +76,10 @@ class Setup:
         )
 
 
-def plans(pool: tuple[Entry, ...] = WILD) -> st.SearchStrategy[tuple[Plan, ...]]:
-    """Up to three hooks, each with a few entries: calm ones, and some of this pool."""
-    entry = st.one_of(*(st.sampled_from(CALM),) * 2, st.sampled_from(pool))
+def plans(pool: tuple[Entry, ...] = MIXED) -> st.SearchStrategy[tuple[Plan, ...]]:
+    """Up to three hooks, each with a few entries of this pool."""
     body = st.tuples(
-        st.lists(entry, min_size=1, max_size=3).map(tuple),
+        st.lists(st.sampled_from(pool), min_size=1, max_size=3).map(tuple),
         st.sampled_from((False, False, True)),
         st.sampled_from((None, None, None, ("add",), ("note", CHILD))),
     )
@@ -91,7 +91,7 @@ def _named(bodies: list[tuple[Any, bool, Any]]) -> tuple[Plan, ...]:
 
 
 def setups(
-    pool: tuple[Entry, ...] = WILD,
+    pool: tuple[Entry, ...] = MIXED,
     *,
     depth: int = 1,
     names: tuple[str, ...] = NESTED,
@@ -148,6 +148,14 @@ def answers() -> st.SearchStrategy[AssistantMessage | ModelError]:
     """What a model answers: mostly calls, now and then an error."""
     asking = replies(1)
     return st.one_of(*(asking,) * 6, replies(), st.sampled_from(ERRORS))
+
+
+ANSWERS: Final = answers()
+
+
+def failing() -> st.SearchStrategy[AssistantMessage | ModelError]:
+    """What a model answers that often fails."""
+    return st.one_of(st.sampled_from(ERRORS), replies(1))
 
 
 def outputs() -> st.SearchStrategy[ToolOutput]:
@@ -219,11 +227,14 @@ def _position(effect_id: str) -> int:
     return sum(_numbers(effect_id))
 
 
-def scripts(decisions: tuple[str, ...] = DECISIONS) -> st.SearchStrategy[Script]:
+def scripts(
+    decisions: tuple[str, ...] = DECISIONS,
+    said: st.SearchStrategy[AssistantMessage | ModelError] = ANSWERS,
+) -> st.SearchStrategy[Script]:
     """Scripts of a few turns."""
     return st.builds(
         Script,
-        st.lists(answers(), min_size=1, max_size=3).map(tuple),
+        st.lists(said, min_size=1, max_size=3).map(tuple),
         st.lists(outputs(), min_size=1, max_size=3).map(tuple),
         st.lists(st.sampled_from(decisions), min_size=1, max_size=2).map(tuple),
         st.sampled_from(((FOUND[0],), (FOUND[1],), FOUND)),
@@ -263,11 +274,12 @@ class Program:
 
 
 def programs(
-    pool: tuple[Entry, ...] = WILD,
+    pool: tuple[Entry, ...] = MIXED,
     kinds: tuple[str, ...] = KINDS,
     *,
     depth: int = 1,
-    most: int = 14,
+    script: st.SearchStrategy[Script] | None = None,
 ) -> st.SearchStrategy[Program]:
     """Programs: a configuration, the answers it gets, and what happens meanwhile."""
-    return st.builds(Program, setups(pool, depth=depth), scripts(), moves(kinds, most))
+    answered = scripts() if script is None else script
+    return st.builds(Program, setups(pool, depth=depth), answered, moves(kinds))

@@ -1,7 +1,7 @@
 """Hooks made of data: what each says at a point, turn by turn; and a spy that listens.
 
-A table hook is pure: what it says depends on the turn, the place of the call and its
-memory, none of which depends on the order in which answers arrive.
+A table hook is pure: what it says depends on the turn, the place of the call, whether a
+person let it pass, and its memory: on nothing that comes of the order of answers.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from attrs import field, frozen
 
 from loopcore.frozen import evolve
 from loopcore.hooks import Hooks, Need
-from loopcore.hooks.points import CALL_POINTS, POINTS, PointName, Update
+from loopcore.hooks.points import CALL_POINTS, POINTS, PointName
 
 NAMES: Final[tuple[PointName, ...]] = get_args(PointName)
 
@@ -61,7 +61,7 @@ def do(deed: Deed, point: PointName, view: Any) -> object:  # any view
             message = "this entry fails"
             raise TableError(message)
         case Count():
-            update: Callable[..., Update] = POINTS[point].update
+            update: Any = POINTS[point].update
             return update(memo=(view.memo or 0) + 1)
         case After(need, then):
             answered: bool = need.key in view.answers
@@ -96,7 +96,8 @@ def _hook(functions: Functions, rule: Hooks) -> Hooks:
 
 def _function(point: PointName, deeds: tuple[Deed, ...]) -> Callable[[Any], object]:
     def function(view: Any) -> object:  # any view
-        place: int = (view.turn - 1 + _place(point, view)) % (len(deeds) + 1)
+        turns: int = view.turn - 1 + getattr(view, "approved", False)
+        place = (turns + _place(point, view)) % (len(deeds) + 1)
         return do(deeds[place], point, view) if place < len(deeds) else None
 
     return function

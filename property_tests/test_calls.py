@@ -1,13 +1,16 @@
 """Calls and their results, whatever hooks, tools and people do: 3, 4."""
 
+from typing import Final
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loopcore import Message, Prompt
 from loopcore.events import MessageAdded
+from loopcore.hooks import Ask
 from property_tests.batches import OneByOne
-from property_tests.catalogue import CHILD, GUARDED, calm, wild
-from property_tests.laws import Paired
+from property_tests.catalogue import CHILD, GUARDED, SERVICE, calm, wild
+from property_tests.laws import Balance, Paired, Waiting
 from property_tests.results import Results
 from property_tests.strategies import (
     ORDERLY,
@@ -15,19 +18,21 @@ from property_tests.strategies import (
     Script,
     Setup,
     programs,
+    replies,
     scripts,
     setups,
 )
-from property_tests.verdicts import Gates
+from property_tests.table import After, Entry, Fail, Say
+from property_tests.verdicts import Chains, Gates
 from property_tests.world import RUN_ID, World, order_aside, run
 
-GATES = (
+GATES: Final = (
+    *calm("before_tool_call") * 2,
     *wild("before_tool_call"),
     *wild("prepare_tool_call"),
     *calm("transform_context"),
-    *calm("after_model_call"),
 )
-SHAPERS = (
+SHAPERS: Final = (
     *wild("after_tool_call"),
     *wild("after_tool_result"),
     *calm("before_tool_call"),
@@ -45,6 +50,30 @@ def test_every_call_has_its_one_result_beside_it(program: Program) -> None:
 def test_only_what_its_gate_lets_through_is_run(program: Program) -> None:
     """4"""
     run(program, Gates())
+
+
+EDITED: Final[tuple[Entry, ...]] = (
+    ("before_tool_call", Say(Ask("ok?"))),
+    ("before_tool_call", Fail()),
+    ("before_tool_call", After(SERVICE, Fail())),
+)
+EDITS: Final = scripts(("edit", "edit", "approve"), replies(2))
+
+
+@given(programs(EDITED, script=EDITS))
+def test_an_edited_call_may_fail_at_its_gate_while_others_run(
+    program: Program,
+) -> None:
+    """11, 13, D40: what runs is cancelled, what was not started never is."""
+    run(program, Waiting(), Balance(), Gates(), Paired())
+
+
+@given(programs(GATES))
+def test_a_chain_ends_at_a_block_and_at_arguments_that_do_not_fit(
+    program: Program,
+) -> None:
+    """6: a Block is a left zero; D37, D43."""
+    run(program, Chains())
 
 
 @given(programs(GATES))

@@ -10,16 +10,17 @@ from loopcore import AssistantMessage, Message, SystemMessage, UserMessage
 from loopcore.events import MessageAdded
 from loopcore.hooks import ContextUpdate
 from loopcore.hooks.points import POINTS, PointName
-from property_tests.catalogue import CALLS, wild
-from property_tests.strategies import WILD, Program, Setup, programs
+from property_tests.catalogue import CALLS, calm, wild
+from property_tests.strategies import WILD, Program, Setup, failing, programs, scripts
 from property_tests.table import NAMES, Entry, Plan, Say
 from property_tests.verdicts import Chains, Memories, Requests, Retries
 from property_tests.world import World, run
 
-TURNS = (
+TURNS: Final = (
     *wild("transform_context"),
+    *calm("on_model_error") * 3,
     *wild("on_model_error"),
-    *wild("prepare_next_turn"),
+    *calm("prepare_next_turn"),
 )
 
 
@@ -36,7 +37,7 @@ def test_a_hook_remembers_what_it_wrote_in_a_pass_that_was_kept(
     run(program, Memories())
 
 
-@given(programs(TURNS))
+@given(programs(TURNS, script=scripts(said=failing())))
 def test_a_request_shows_the_settings_as_changed_for_it_alone(
     program: Program,
 ) -> None:
@@ -44,7 +45,7 @@ def test_a_request_shows_the_settings_as_changed_for_it_alone(
     run(program, Requests())
 
 
-@given(programs(TURNS))
+@given(programs(TURNS, script=scripts(said=failing())))
 def test_a_retry_stores_nothing_and_waits(program: Program) -> None:
     """D69"""
     run(program, Retries())

@@ -168,12 +168,12 @@ class Loop(RuleBasedStateMachine):
     @rule(world=worlds, n=places, script=scripts())
     def answered_again(self, world: World, n: int, script: Script) -> None:
         """D15: an answer to what is not waiting any more is refused."""
-        open_ = {effect.id for effect in world.state.waiting}
-        gone = [e for e in world.asked.values() if e.id not in open_]
-        if gone:
-            refused = self.give(world, script.answer(gone[-1 - n % len(gone)]))
+        if world.ended:
+            gone = tuple(world.ended)[-1 - n % len(world.ended)]
+            refused = self.give(world, script.answer(world.asked[gone]))
             assert refused is not None
-            assert refused.kind in ("duplicate", "stranger")
+            known = gone.startswith(f"{world.state.place}.")
+            assert refused.kind == (world.ended[gone] if known else "duplicate")
 
     @rule(
         world=worlds, effect_id=st.sampled_from(("", "r", "r.9.9.run.0", "x.1.1.run.0"))

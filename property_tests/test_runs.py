@@ -11,6 +11,12 @@ from property_tests.world import run
 QUEUES = (*KINDS, *("steer", "follow_up", "withdraw", "continue") * 2)
 LATE = (*wild("after_tool_call"), *wild("after_tool_result"), *wild("after_model_call"))
 TURNS = (*calm("prepare_next_turn"), *calm("should_stop_after_turn"), *CALM)
+ENDS = (
+    *calm("prepare_next_turn") * 2,
+    *calm("should_stop_after_turn") * 2,
+    *wild("prepare_next_turn"),
+    *wild("should_stop_after_turn"),
+)
 
 
 @given(programs(LATE, (*KINDS, *("abort",) * 4)))
@@ -34,4 +40,12 @@ def test_starts_and_ends_balance(program: Program) -> None:
 @given(programs())
 def test_a_run_ends_for_the_reason_it_was_given(program: Program) -> None:
     """Every end is a value, and the first reason stands."""
+    run(program, Ends())
+
+
+@given(programs(ENDS))
+def test_a_stop_beats_injected_messages_and_these_beat_the_end(
+    program: Program,
+) -> None:
+    """D48, D60"""
     run(program, Ends())

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from attrs import define, field, frozen
+from returns.result import Success
 
 from loopcore import (
     Answer,
@@ -18,6 +19,7 @@ from loopcore import (
     Stop,
     UserMessage,
 )
+from loopcore.arguments import arguments_for
 from loopcore.events import HookWrote, MessageAdded, RunEnd, RunStart
 from loopcore.frozen import UNSET, evolve
 from loopcore.hooks import Allow, Ask, Block
@@ -25,9 +27,9 @@ from property_tests.laws import family
 from property_tests.passes import (
     Pass,
     due,
+    end_of,
     fields,
     fitted,
-    over,
     passes,
     stop_of,
     verdict,
@@ -54,8 +56,7 @@ class Chains:
         for one in passes(moment):
             asked, wanted = [said.hook for said in one.said], due(one)
 
-            assert asked == wanted[: len(asked)]
-            assert over(one) or asked == wanted
+            assert asked == wanted[: end_of(one)]
 
     def fork(self) -> "Chains":
         return self
@@ -129,6 +130,8 @@ class Gates(Forks):
         match effect:
             case RunTool():
                 found = self.gates[key_of(effect.id)]
+                fit = arguments_for(effect.spec, effect.arguments)
+                assert fit == Success(effect.arguments)
                 assert (found.what, found.arguments) == ("start", effect.arguments)
                 self.open.remove(key_of(effect.id))
             case RequestApproval():
@@ -265,18 +268,28 @@ def writers(one: Pass, names: tuple[str, ...] = SETTINGS) -> dict[str, str]:
 
 @define(eq=False)
 class Ends(Forks):
-    """A run ends for the first reason that hooks, models or people gave, and no other."""
+    """A run ends for the first reason that hooks, models or people gave, and no other.
+
+    It does not end by itself after a turn for which a hook injected messages.
+    """
+
+    injected: set[str] = field(factory=set[str])
 
     def see(self, moment: Moment) -> None:
         wanted: dict[str, Stop] = {}
         for one in passes(moment):
+            if one.point == "prepare_next_turn" and any(one.all("inject")):
+                self.injected.add(one.place)
             stop = reason(one)
             if stop and one.run_id not in wanted:
                 wanted[one.run_id] = stop
-        ends = {event.run_id: event.stop for event in moment.told(RunEnd)}
+        ends = {event.run_id: event for event in moment.told(RunEnd)}
         assert wanted.keys() <= ends.keys()
-        for run_id, stop in ends.items():
-            judge(stop, wanted.get(run_id))
+        for run_id, end in ends.items():
+            run = moment.after.run if run_id == moment.after.run_id else 1
+            judge(end.stop, wanted.get(run_id))
+            if f"{run_id}.{run}.{end.turn}" in self.injected:
+                assert end.stop.reason not in ("done", "terminated")
 
 
 def judge(stop: Stop, wanted: Stop | None) -> None:

@@ -84,8 +84,9 @@ MOST: Final = 40
 class World:
     """A state under a configuration, with everything that happened to it.
 
-    `at` is the time of what is given without one; `reload` saves and loads the state
-    before each input.
+    `ended` tells how an answer to what does not wait any more is to be refused. `at` is
+    the time of what is given without one; `reload` saves and loads the state before each
+    input.
     """
 
     config: LoopConfig
@@ -98,6 +99,7 @@ class World:
     )
     gave: list[Effects] = field(factory=list[Effects])
     asked: dict[str, Effect] = field(factory=dict[str, Effect])
+    ended: dict[str, str] = field(factory=dict[str, str])
     said: int = 0
     at: float | None = None
     reload: bool = False
@@ -121,6 +123,7 @@ class World:
             [*self.taken],
             [*self.gave],
             dict(self.asked),
+            dict(self.ended),
             self.said,
             self.at,
             self.reload,
@@ -158,6 +161,9 @@ class World:
             answered,
         )
         self.asked.update((effect.id, effect) for effect in effects.perform)
+        self.ended.update(dict.fromkeys(effects.cancel, "stranger"))
+        if isinstance(given, Answer):
+            self.ended[given.effect_id] = "duplicate"
         for watcher in self.watchers:
             watcher.see(moment)
 

@@ -1,0 +1,1 @@
+"""Small faults, seeded into a copy of the code one at a time: does the suite see them?"""

@@ -1,0 +1,86 @@
+"""Seed small faults into a copy of the code, and see that the suite catches each.
+
+    python -m property_tests.faults                 every fault, by the tests it names
+    python -m property_tests.faults withdraw abort  those whose name has one of these words
+    python -m property_tests.faults --all           every fault, by each whole suite
+
+It prints a line a fault: caught or survived, by which test, after how many seconds. It
+exits with 1 if one survives, or if the code has changed so that a patch does not fit.
+With `--all` a fault survives if no suite catches it; that takes about half an hour.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from property_tests.faults.fault import Fault, Verdict, copied, judged, seeded, stale
+from property_tests.faults.table import FAULTS
+
+SUITES: Final = {
+    "properties": ("property_tests",),
+    "decisions": ("tests/test_decisions_*.py",),
+    "traces": ("tests/test_traces.py",),
+}
+
+
+def main(given: list[str] | None = None) -> int:
+    """Judge the faults that are asked for: 0 if every one was caught."""
+    parser = argparse.ArgumentParser(prog="property_tests.faults")
+    parser.add_argument(
+        "words", nargs="*", help="only faults whose name has one of these"
+    )
+    parser.add_argument("--all", action="store_true", help="by every whole suite")
+    asked = parser.parse_args(given)
+    faults = [f for f in FAULTS if not asked.words or _named(f, asked.words)]
+    with tempfile.TemporaryDirectory() as where:
+        copy = copied(Path(where))
+        judge = _by_suites if asked.all else _by_tests
+        survived = [one for one in faults if not judge(one, copy)]
+    say(f"{len(faults) - len(survived)} of {len(faults)} faults were caught")
+    return 1 if survived else 0
+
+
+def _named(one: Fault, words: Iterable[str]) -> bool:
+    return any(word in one.name for word in words)
+
+
+def _by_tests(one: Fault, copy: Path) -> bool:
+    """Whether the tests that a fault names catch it."""
+    found = _judge(one, copy, one.tests)
+    say(f"{found.how:9} {found.seconds:5.1f} s  {one.name}  {found.by}")
+    return found.how == "caught"
+
+
+def _by_suites(one: Fault, copy: Path) -> bool:
+    """Whether any suite catches a fault."""
+    found = {
+        name: _judge(one, copy, _files(copy, tests)) for name, tests in SUITES.items()
+    }
+    said = "  ".join(f"{name}: {v.how} {v.seconds:.0f} s" for name, v in found.items())
+    say(f"{one.name}  {said}")
+    return any(verdict.how == "caught" for verdict in found.values())
+
+
+def _files(copy: Path, patterns: Iterable[str]) -> list[str]:
+    found = (path for pattern in patterns for path in sorted(copy.glob(pattern)))
+    return [str(path.relative_to(copy)) for path in found]
+
+
+def _judge(one: Fault, copy: Path, tests: Iterable[str]) -> Verdict:
+    changed = stale(one, copy)
+    if changed:
+        return Verdict("stale", f"mend its patch of {', '.join(changed)}", 0.0)
+    with seeded(one, copy):
+        return judged(copy, tests)
+
+
+def say(line: str) -> None:
+    """Print a line at once: each takes seconds to come."""
+    print(line, flush=True)  # noqa: T201  # this is a command
+
+
+if __name__ == "__main__":
+    sys.exit(main())
