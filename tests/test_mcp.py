@@ -32,8 +32,8 @@ from tests.mcp_raw import HELLO, says, scripted, text, tool
 from tests.mcp_using import SDK, alive, given, over_http, ran, results, stored, until
 
 LOST: Final = "it is not known whether the call was carried out"
-AGAIN: Final = "It has been started again and remembers nothing from before."
-GONE: Final = "it could not be started again. Go on without its tools."
+AGAIN: Final = "There is a new one; the server may remember nothing."
+GONE: Final = "there is no new one yet. Go on without its tools."
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +205,7 @@ def test_a_tool_that_is_called_after_the_block_says_so() -> None:
 
     output = alone(main())
     assert "error" == output.outcome
-    assert output.text.startswith("This tool can be called inside `async with mcp(")
+    assert output.text.startswith("This tool can only be called inside its `async with")
 
 
 def test_a_tool_that_is_called_in_another_event_loop_says_so() -> None:
@@ -215,7 +215,7 @@ def test_a_tool_that_is_called_in_another_event_loop_says_so() -> None:
 
     output = alone(main())
     assert "error" == output.outcome
-    assert output.text.endswith("only, and in its event loop.")
+    assert "in its event loop" in output.text
 
 
 # Servers that end.
@@ -342,7 +342,7 @@ def test_a_server_that_refuses_to_list_its_tools_is_told_of() -> None:
 def test_an_address_where_nobody_is_is_told_of() -> None:
     why = unstarted(url="http://127.0.0.1:9/mcp")
 
-    assert why.startswith("mcp(url='http://127.0.0.1:9/mcp'): ConnectError: ")
+    assert why.startswith("mcp(url='http://127.0.0.1:9'): ConnectError: ")
 
 
 def test_what_an_environment_holds_reaches_the_server() -> None:
@@ -370,6 +370,20 @@ def test_a_block_may_be_left_by_another_task_than_entered_it(tmp_path: Path) -> 
 
     alone(main())
     assert not alive(int(pid.read_text()))
+
+
+def test_a_call_that_is_in_flight_when_the_block_is_left_is_an_outcome() -> None:
+    command = scripted(tool("sleep"), tools__call={"silence": True})
+
+    async def main() -> ToolOutput:
+        async with mcp(*command) as server:
+            call = asyncio.ensure_future(server[0]({}))
+            await asyncio.sleep(0)
+        return await call
+
+    output = alone(main())
+    assert "error" == output.outcome
+    assert {"why": "its block was left"} == output.details
 
 
 def test_who_is_cancelled_while_a_server_starts_leaves_none(tmp_path: Path) -> None:
@@ -547,6 +561,36 @@ def _event(message: Any) -> ChatAnswer:
     """A response with this as its one event."""
     data = json.dumps({"jsonrpc": "2.0", "id": 0, **message})
     return whole(f"event: message\ndata: {data}\n\n".encode())
+
+
+def test_an_address_that_refuses_is_quoted() -> None:
+    async def main() -> str:
+        async with chat_server(*[says_json(None, 401)] * 2) as server:
+            with pytest.raises(ConnectionError) as caught:
+                await mcp(url=server.url).__aenter__()
+        return str(caught.value)
+
+    assert alone(main()).endswith(
+        ": MCPError: Server returned an error response; it last said: HTTP 401 Said"
+    )
+
+
+def test_an_answer_over_http_may_be_large() -> None:
+    """Pictures are."""
+    large = "a" * 2**21
+
+    async def main() -> ToolOutput:
+        listed = {"result": {"tools": [tool("echo")]}}
+        begins = (
+            _event({"error": {"code": -32601, "message": "no"}}),
+            _event({"result": HELLO}),
+            says_json(None, 202),
+        )
+        answers = *begins, _event(listed), _event(says(text(large)))
+        async with chat_server(*answers) as server, mcp(url=server.url) as tools:
+            return await given(tools, "echo")
+
+    assert ToolOutput(large) == alone(main())
 
 
 def test_headers_reach_the_server() -> None:

@@ -139,7 +139,7 @@ def test_it_is_killed_in_mid_call_and_the_run_goes_on(
     result = alone(main())
     assert "done" == str(result.stop)
     lost, again, echoed = results(result)
-    assert "ended during this call" in lost[1]
-    assert "It has been started again" in again[1]
+    assert "was lost during this call" in lost[1]
+    assert "There is a new one" in again[1]
     assert ("ok", "Echo: hi") == echoed
     assert [False, False] == [alive(int(pid)) for pid in pids.read_text().split()]

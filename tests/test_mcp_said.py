@@ -40,6 +40,16 @@ def test_there_is_never_much_of_it() -> None:
     assert "after" == last
 
 
+def test_a_word_is_kept_alone() -> None:
+    said = Said()
+
+    said.note("one")
+    said.note("two")
+
+    assert "two" == said.last()
+    said.close()
+
+
 def test_what_is_little_is_left() -> None:
     said = Said()
     said.file.write("little")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loopcore.hooks import Hooks
 from loopcore_adapters import mcp
 from loopcore_adapters.tool_servers.names import named
 from loopcore_adapters.tool_servers.target import Target
@@ -61,27 +62,57 @@ def test_without_the_sdk_it_says_what_to_install(
         mcp("a")
 
 
-def test_no_secret_is_printed() -> None:
-    target = Target(
-        url="https://s3cret:s3cret@host:81/mcp?key=s3cret",
-        headers={"a": "s3cret"},
-        env={"a": "s3cret"},
-    )
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://host:81/s3cret",
+        "https://host:81/mcp?key=s3cret",
+        "https://host:81?key=s3cret",
+        "https://s3cret:s3cret@host:81",
+        "https://host:81#s3cret",
+    ],
+)
+def test_no_secret_is_printed(url: str) -> None:
+    target = Target(url=url, headers={"a": "s3cret"}, env={"a": "s3cret"})
 
-    assert "mcp(url='https://host:81/mcp')" == str(target)
-    assert "s3cret" not in repr(target)
+    assert "mcp(url='https://host:81')" == str(target)
+    assert "s3cret" not in repr(target) + target.name + target.service
+
+
+def test_no_argument_of_a_command_is_told_to_a_model() -> None:
+    target = Target(("/bin/uvx", "--quiet", "mcp-server-git", "--key", "s3cret"))
+
+    assert "uvx mcp-server-git" == target.name
+    assert "s3cret" not in target.service
 
 
 @pytest.mark.parametrize(
     ("target", "name"),
     [
         (Target(("uvx", "mcp-server-git"), prefix="git_"), "git"),
-        (Target(("uvx", "mcp-server-git")), "uvx_mcp-server-git"),
-        (Target(url="http://127.0.0.1:80/mcp"), "127_0_0_1_80_mcp"),
+        (Target(("/usr/bin/python3", "/home/me/server.py")), "python3 server.py"),
+        (Target(("serve",)), "serve"),
+        (Target(url="http://127.0.0.1:80/mcp"), "http://127.0.0.1:80"),
     ],
 )
-def test_a_server_has_a_name_that_does_not_change(target: Target, name: str) -> None:
+def test_a_server_has_a_name_that_models_are_told(target: Target, name: str) -> None:
     assert name == target.name
+
+
+def test_a_service_is_of_one_server_and_can_name_a_hook() -> None:
+    targets = [
+        Target(("uvx", "a.b")),
+        Target(("uvx", "a.b", "c")),
+        Target(url="http://h/a"),
+        Target(url="http://h/b"),
+        Target(("uvx", "a.b"), prefix="git_"),
+    ]
+
+    services = [target.service for target in targets]
+
+    assert 5 == len(set(services))
+    assert "mcp:git" == services[-1]
+    assert services == [Hooks(service).name for service in services]
 
 
 @pytest.mark.parametrize(

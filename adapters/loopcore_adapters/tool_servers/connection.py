@@ -33,6 +33,10 @@ CLOSING: Final = 10.0
 """Seconds that a session may take to end: longer than a server is given to end itself."""
 
 
+ENDED: Final = "it ended"
+LEFT: Final = "its block was left"
+
+
 class Connection:
     """One session: `open` begins it, `over` says that it has ended, whoever ended it."""
 
@@ -62,13 +66,14 @@ class Connection:
         try:
             async with asyncio.timeout(target.start):
                 await made._ready.wait()
+            why = made.why
         except TimeoutError:
-            made.why = f"it did not name its tools within {target.start:g} s"
+            why = f"it did not name its tools within {target.start:g} s"
         finally:
             if made.over or not made._ready.is_set():
                 await made.close()
         if made.over:
-            message = f"{target}: {made.why}"
+            message = f"{target}: {why}"
             raise ConnectionError(message)
         return made
 
@@ -83,7 +88,7 @@ class Connection:
 
     async def close(self) -> None:
         """End it, and wait until it has ended: no process and no task is left."""
-        self._stop.set()
+        self._gone(LEFT)
         if not self._ready.is_set():
             self._task.cancel()
         try:
@@ -151,7 +156,7 @@ class Connection:
                 await self._until_it_ends()
                 tasks.cancel_scope.cancel()
         except Exception as problem:  # noqa: BLE001  # whatever ended it: who asks is told
-            self.why = self.why or self._reason(problem)
+            self.why = self._reason(problem)
         finally:
             self.over = True
             self._ready.set()
@@ -162,9 +167,11 @@ class Connection:
         finally:  # before the SDK tells those who wait for an answer
             self.over = True
 
-    def _gone(self) -> None:
+    def _gone(self, why: str = "") -> None:
+        """Whoever ended it first says why."""
+        if not self.over:
+            self.why = why or self._quoting(ENDED)
         self.over = True
-        self.why = self._ended()
         self._stop.set()
 
     async def _list(self) -> tuple[Tool, ...]:
@@ -207,11 +214,12 @@ class Connection:
         first = _leaf(problem)
         if isinstance(first, FileNotFoundError):
             return NO_PROGRAM.format(self._target.command[0])
-        return _said(first)
+        closed = isinstance(first, MCPError) and first.code == CONNECTION_CLOSED
+        return self._quoting(ENDED if closed else _said(first))
 
-    def _ended(self) -> str:
+    def _quoting(self, why: str) -> str:
         said = self._said.last()
-        return f"it ended; it last said: {said}" if said else "it ended"
+        return f"{why}; it last said: {said}" if said else why
 
 
 NO_PROGRAM: Final = (

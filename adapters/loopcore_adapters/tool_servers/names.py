@@ -17,12 +17,12 @@ def fitting(name: str) -> str:
     'files_read'
     """
     plain = FOREIGN.sub("_", name) or "_"
-    return plain if len(plain) <= LONGEST else marked(name)
+    return plain if len(plain) <= LONGEST else marked(name, name)
 
 
-def marked(name: str) -> str:
-    """A name that no other has: its own beginning, and a digest of all of it."""
-    digest = sha256(name.encode(errors="replace")).hexdigest()[:MARK]
+def marked(name: str, whole: str) -> str:
+    """A name that nothing else has: its own beginning, and a digest of the whole."""
+    digest = sha256(whole.encode(errors="replace")).hexdigest()[:MARK]
     return f"{FOREIGN.sub('_', name)[: LONGEST - MARK - 1]}_{digest}"
 
 
@@ -40,5 +40,5 @@ def named(
     for tool in sorted(tools, key=lambda tool: fitting(prefix + tool) != prefix + tool):
         name = fitting(prefix + tool)
         taken = name in names.values()
-        names.setdefault(tool, marked(prefix + tool) if taken else name)
+        names.setdefault(tool, marked(name, prefix + tool) if taken else name)
     return names

@@ -1,4 +1,4 @@
-"""What a server writes to its error output, kept to tell why it ended."""
+"""What a server says besides its answers, kept to tell why it ended."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ LAST: Final = 2000
 
 
 class Said:
-    """A file that a process writes to.
+    """A file that a process writes its errors to.
 
     Not a pipe, which somebody would have to read as long as any child of it lives; and
     opened to append, so that it can be emptied meanwhile.
@@ -27,15 +27,24 @@ class Said:
             "a+", encoding="utf-8"
         )
 
+    def note(self, word: str) -> None:
+        """Keep this word, and nothing that was before."""
+        self._empty()
+        self.file.write(word)
+        self.file.flush()
+
     def trim(self) -> None:
         """Empty it, if there is much in it: servers write logs for days."""
         if os.fstat(self.file.fileno()).st_size > ENOUGH:
-            os.ftruncate(self.file.fileno(), 0)
+            self._empty()
 
     def last(self) -> str:
         """Its last lines."""
         written = Path(self.file.name).read_bytes()[-LAST:]
         return written.decode(errors="replace").strip()
+
+    def _empty(self) -> None:
+        os.ftruncate(self.file.fileno(), 0)
 
     def close(self) -> None:
         """Forget it all."""

@@ -61,7 +61,7 @@ class ToolServer(Sequence[Tool[..., Awaitable[ToolOutput]]]):
         self._tools: tuple[ServerTool, ...] = ()
         self._closed = False
         self._adopt()
-        self.hook: Hooks = offering(self._service, self._specs, target.timeout)
+        self.hook: Hooks = offering(self._target.service, self._specs, target.timeout)
 
     @overload
     def __getitem__(self, place: int) -> ServerTool: ...
@@ -103,7 +103,7 @@ class ToolServer(Sequence[Tool[..., Awaitable[ToolOutput]]]):
         Tools are new if the interpreter was not given them. It is asked first, so that
         nothing round it is passed by.
         """
-        if isinstance(effect, Consult) and effect.service == self._service:
+        if isinstance(effect, Consult) and effect.service == self._target.service:
             return effect.reply(await self._news(effect.data))
         answer = await inner(effect, tell)
         if not isinstance(effect, RunTool) or not _unknown(answer):
@@ -115,10 +115,6 @@ class ToolServer(Sequence[Tool[..., Awaitable[ToolOutput]]]):
         """End the session; whoever calls a tool after this is told so."""
         self._closed = True
         await self._connection.close()
-
-    @property
-    def _service(self) -> str:
-        return f"mcp:{self._target.name}"
 
     @property
     def _specs(self) -> list[ToolSpec]:
@@ -152,7 +148,7 @@ class ToolServer(Sequence[Tool[..., Awaitable[ToolOutput]]]):
         self, tool: str, arguments: Mapping[str, Json], context: ToolContext = NOBODY
     ) -> ToolOutput:
         if self._closed or asyncio.get_running_loop() is not self._loop:
-            return ToolOutput(OUTSIDE.format(self._target), outcome="error")
+            return ToolOutput(OUTSIDE, outcome="error")
         connection = self._connection
         if connection.over:
             return await self._start_again(connection)
@@ -186,20 +182,22 @@ class ToolServer(Sequence[Tool[..., Awaitable[ToolOutput]]]):
 
 
 OUTSIDE: Final = (
-    "This tool can be called inside `async with {}` only, and in its event loop."
+    "This tool can only be called inside its `async with mcp(...)`, in its event loop. Go on "
+    "without it."
 )
 LOST: Final = (
-    "The tool server {!r} ended during this call, so it is not known whether the call was "
-    "carried out. The next call of one of its tools starts the server again; it will "
-    "remember nothing. Look at what was done before you repeat it."
+    "The connection to the tool server {!r} was lost during this call, so it is not known "
+    "whether the call was carried out. Look at what was done before you repeat it. The next "
+    "call connects again; the server may remember nothing."
 )
 AGAIN: Final = (
-    "The tool server {!r} had ended, so this call was not carried out. It has been started "
-    "again and remembers nothing from before. Call again if you still want this."
+    "The connection to the tool server {!r} had been lost, so this call was not carried "
+    "out. There is a new one; the server may remember nothing. Call again if you still want "
+    "this."
 )
 GONE: Final = (
-    "The tool server {!r} had ended, so this call was not carried out, and it could not be "
-    "started again. Go on without its tools."
+    "The connection to the tool server {!r} had been lost, so this call was not carried "
+    "out, and there is no new one yet. Go on without its tools."
 )
 
 

@@ -1,8 +1,8 @@
 """The SDK's streams to a server, which tell when the server is gone."""
 
 from collections.abc import AsyncGenerator, AsyncIterable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, TypeAlias
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import Any, Final, TypeAlias
 
 import anyio
 import httpx2
@@ -13,6 +13,9 @@ from mcp.shared.message import SessionMessage
 
 from loopcore_adapters.tool_servers.said import Said
 from loopcore_adapters.tool_servers.target import Target
+
+LARGEST: Final = 2**26
+"""How many bytes a tool may give over HTTP: pictures easily have more than the SDK's 2**20."""
 
 Incoming: TypeAlias = SessionMessage | Exception
 Streams: TypeAlias = tuple[MemoryObjectReceiveStream[Incoming], Any]
@@ -28,10 +31,7 @@ async def streams(
     async with (
         into,
         out,
-        _http(target) if target.url is not None else _process(target, said) as (
-            read,
-            write,
-        ),
+        _between(target, said) as (read, write),
         anyio.create_task_group() as tasks,
     ):
         tasks.start_soon(_pass_on, read, into, gone)
@@ -44,10 +44,19 @@ async def _pass_on(
     into: MemoryObjectSendStream[Incoming],
     gone: Callable[[], None],
 ) -> None:
-    async for item in read:
-        await into.send(item)
+    with suppress(anyio.BrokenResourceError):  # the session is over, and reads no more
+        async for item in read:
+            await into.send(item)
     gone()
     into.close()
+
+
+def _between(target: Target, said: Said) -> AbstractAsyncContextManager[Any]:
+    return (
+        _process(target, said)
+        if target.url is None
+        else _http(target.url, target, said)
+    )
 
 
 def _process(target: Target, said: Said) -> AbstractAsyncContextManager[Any]:
@@ -57,11 +66,20 @@ def _process(target: Target, said: Said) -> AbstractAsyncContextManager[Any]:
 
 
 @asynccontextmanager
-async def _http(target: Target) -> AsyncGenerator[Any]:
-    # Nothing may come for as long as a call may take, which others see to.
-    timeout = httpx2.Timeout(30, read=None)
+async def _http(url: str, target: Target, said: Said) -> AsyncGenerator[Any]:
+    async def hear(response: httpx2.Response) -> None:
+        if response.is_error:  # of which the SDK tells neither number nor name
+            said.note(f"HTTP {response.status_code} {response.reason_phrase}")
+
     async with (
-        httpx2.AsyncClient(headers=dict(target.headers), timeout=timeout) as http,
-        streamable_http_client(target.url or "", http_client=http) as found,
+        httpx2.AsyncClient(
+            headers=dict(target.headers),
+            # Nothing may come for as long as a call may take, which others see to.
+            timeout=httpx2.Timeout(30, read=None),
+            event_hooks={"response": [hear]},
+        ) as http,
+        streamable_http_client(
+            url, http_client=http, max_sse_event_size=LARGEST
+        ) as found,
     ):
         yield found

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Final
 from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
-from loopcore_adapters.tool_servers.names import FOREIGN, LONGEST, fitting
+from loopcore_adapters.tool_servers.names import FOREIGN, LONGEST, marked
 
-SECRET: Final = re.compile(r"(?<=//)[^/]*@|[?#].*", re.DOTALL)
+SECRET: Final = re.compile(r"(?<=//)[^/?#]*@|(?<=[^:/])[/?#].*", re.DOTALL)
 HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 HEADER_VALUE: Final = re.compile(r"[\t -~]*")
 
@@ -45,20 +46,31 @@ class Target:
     def __str__(self) -> str:
         if self.url is None:
             return f"mcp({', '.join(map(repr, self.command))})"
-        return f"mcp(url={shown(self.url)!r})"
+        return f"mcp(url='{_shown(self.url)}')"
 
     @property
     def name(self) -> str:
-        """What it is called where a word has to do; the same in every process."""
-        if self.prefix.strip("_-"):
-            return self.prefix.strip("_-")
-        where = shown(self.url).partition("://")[2] if self.url else None
-        return fitting(where or "_".join(self.command))
+        """What models are told that it is called: nothing that may be secret."""
+        own = self.prefix.strip("_-")
+        return own or (_shown(self.url) if self.url else _program(self.command))
+
+    @property
+    def service(self) -> str:
+        """What hooks call it: the same in every process, and another for any other."""
+        own = self.prefix.strip("_-")
+        return f"mcp:{own or marked(self.name, repr((self.command, self.url)))}"
 
 
-def shown(url: str) -> str:
-    """The address without what may be secret in it."""
+def _shown(url: str) -> str:
+    """The address up to its path: keys are in those, too."""
     return SECRET.sub("", url)
+
+
+def _program(command: tuple[str, ...]) -> str:
+    """The program, and what it runs if it is one that runs others."""
+    program, *rest = command
+    what = next((word for word in rest if not word.startswith("-")), "")
+    return " ".join(filter(None, (PurePath(program).name, PurePath(what).name)))
 
 
 def problem_of(target: Target) -> str:
