@@ -29,6 +29,9 @@ DEFAULTS: Final = {"temperature": 0, "max_tokens": 1024}
 TIMEOUTS: Final = Timeouts(first=600, idle=600)
 """A long prompt takes minutes, and a call waits for those before it."""
 
+ONCE: Final = {"connection": "close"}
+"""A connection for each request: the server drops some that are to be used again."""
+
 
 def connect_local(
     name: str,
@@ -130,7 +133,7 @@ class Embedded:
             await fetch(self.weights, Path(self.setup.path).parent, sources(), Meter())
         running = await engine(self.setup).running()
         if self._line is None or self._line.running is not running:
-            endpoint = Endpoint(f"{running.url}/v1", running.key, timeouts=TIMEOUTS)
+            endpoint = Endpoint(f"{running.url}/v1", running.key, ONCE, TIMEOUTS)
             caller = Caller(endpoint, self.encode, chat.Decoder)
             self._line = Line(running, caller)
         return self._line.caller

@@ -35,6 +35,8 @@ def _params(params: Any, order: dict[str, Any]) -> Any:  # noqa: ANN401  # untyp
     params.api_keys = [order["key"]]  # nobody else on this machine may use it
     params.n_parallel = 1  # further calls wait in its queue
     params.cache_ram_mib = 256  # prompts of other conversations; 8 GB if not said
+    # A batch of a prompt cannot be cancelled: by default that would be minutes' work.
+    params.n_batch = params.n_ubatch = 64
     params.verbosity = 1  # errors only
     params.ui = params.endpoint_slots = False
     return params
