@@ -6,12 +6,12 @@ The SDK's contexts must be left by the task that entered them, and whoever enter
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final
 
 import anyio
 from mcp import Client, MCPError
 from mcp.client import IncomingMessage
-from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.types import (
     CONNECTION_CLOSED,
@@ -20,6 +20,7 @@ from mcp.types import (
     Tool,
     ToolListChangedNotification,
 )
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from loopcore import ToolOutput
 from loopcore_adapters.loose import Json
@@ -32,6 +33,8 @@ from loopcore_adapters.tool_servers.target import Lost, Target
 CLOSING: Final = 10.0
 """Seconds that a session may take to end: longer than a server is given to end itself."""
 
+CLIENT: Final = Implementation(name="loopcore", version="0")
+"""Who servers are told that they speak with; none has a use for the version."""
 
 ENDED: Final = "it ended"
 LEFT: Final = "its block was left"
@@ -49,7 +52,7 @@ class Connection:
         self._ready, self._stop = asyncio.Event(), asyncio.Event()
         self._client = Client(
             streams(target, self._said, self._gone),
-            client_info=Implementation(name="loopcore", version="0"),
+            client_info=CLIENT,
             message_handler=self._hear,
             cache=None,
         )
@@ -127,7 +130,6 @@ class Connection:
         Raises:
             Lost: if there is no answer, since the connection ended.
         """
-
         self._said.trim()
         try:
             result = await self._client.call_tool(
@@ -196,17 +198,14 @@ class Connection:
     async def _listen(self) -> None:
         """Newer servers say that their tools changed only to those who listen."""
         tools = self._client.server_capabilities.tools
-        if not tools or not tools.list_changed:
+        newer = self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
+        if not newer or not tools or not tools.list_changed:
             return
-        try:
+        with suppress(Exception):  # whatever ends the news, the session goes on
             async with self._client.listen(tools_list_changed=True) as news:
                 self._told = True  # what changed before this nobody says again
                 async for _ in news:
                     self._told = True
-        except ListenNotSupportedError:  # an older one, which says it to everybody
-            return
-        except (MCPError, SubscriptionLost):
-            pass
         self._deaf = True
 
     def _reason(self, problem: Exception) -> str:

@@ -75,13 +75,21 @@ def _program(command: tuple[str, ...]) -> str:
 
 def problem_of(target: Target) -> str:
     """Why no server can be reached so; empty if one can."""
+    checks = (_unreachable, _unnamed, _impatient, _misplaced)
+    return next(filter(None, (check(target) for check in checks)), "")
+
+
+def _unreachable(target: Target) -> str:
     if bool(target.command) == (target.url is not None):
         return "give a command, as in mcp('uvx', 'mcp-server-git'), or url=; not both."
-    problem = _unreachable(target.url) if target.url is not None else _headless(target)
-    return problem or _unnamed(target.prefix) or _impatient(target)
+    if target.url is not None:
+        return _no_address(target.url)
+    if not target.command[0]:
+        return "the command's first word is empty; it names the program."
+    return ""
 
 
-def _unreachable(url: str) -> str:
+def _no_address(url: str) -> str:
     try:
         parts = urlsplit(url)
         sound = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
@@ -94,16 +102,9 @@ def _unreachable(url: str) -> str:
     return ""
 
 
-def _headless(target: Target) -> str:
-    if target.headers:
-        return "headers= go with url=; a command is given env=."
-    if not target.command[0]:
-        return "the command's first word is empty; it names the program."
-    return ""
-
-
-def _unnamed(prefix: str) -> str:
+def _unnamed(target: Target) -> str:
     """Why tools cannot be called so."""
+    prefix = target.prefix
     if FOREIGN.search(prefix):
         return f"prefix={prefix!r}: names of tools have letters, digits, _ and - only."
     if len(prefix) > LONGEST // 2:
@@ -116,6 +117,12 @@ def _impatient(target: Target) -> str:
         return f"timeout={target.timeout!r}; give seconds above 0, or None to wait."
     if not target.start > 0:
         return f"start_timeout={target.start!r}; give seconds above 0."
+    return ""
+
+
+def _misplaced(target: Target) -> str:
+    if target.command and target.headers:
+        return "headers= go with url=; a command is given env=."
     if target.url is not None and target.env:
         return "env= goes with a command; an address is given headers=."
     for name, value in target.headers.items():
