@@ -110,6 +110,15 @@ def test_a_need_after_a_tool_counts_as_failed(
     assert ended_once(run)
 
 
+def test_an_abort_asks_no_hook_again_about_what_it_had_seen() -> None:
+    """D22: a result that waits at after_tool_result has passed after_tool_call."""
+    after = Spy()
+    hook = Hooks("h", after_tool_call=after, after_tool_result=Spy(NEED))
+    begin(config(hook)).says(call("a")).ran("a", "A").give(Abort())
+
+    assert after.calls == ["a"]
+
+
 def test_answers_that_had_come_are_not_used_after_an_abort() -> None:
     """D22: the hook that waits for a second answer counts as failed all the same."""
     hook = Spy(NEED, Need.service("l", "policy"), NEED)

@@ -422,6 +422,8 @@ def test_an_answer_to_a_past_turn_is_refused() -> None:
 
     for run in later, later.says("hi"), much_later:
         assert run.refuses(answer).kind == "duplicate"
+    second = later.one_request.reply("hi")
+    assert much_later.refuses(second).kind == "duplicate"
 
 
 def test_an_answer_to_what_was_cancelled_is_refused() -> None:

@@ -90,3 +90,25 @@ def test_a_hook_may_mend_what_is_no_json() -> None:
 
     assert run.tool("a").arguments == {"n": 1}
     assert mend.views[0].call.malformed
+
+
+def test_a_second_run_counts_from_the_start() -> None:
+    """Its requests, tokens and repairs; and while it runs it has no stop."""
+    context = Spy()
+    made = config(Hooks("h", transform_context=context))
+    run = begin(made).says("one", usage=Usage(5, 5)).give("again")
+
+    assert [view.requests for view in context.views] == [0, 0]
+    assert (run.state.requests, run.state.usage) == (1, Usage())
+    assert (run.state.stop, run.state.phase) == (None, "model")
+    assert run.one_request.id == "r.2.1.model.1"
+
+
+def test_a_second_run_may_be_repaired_as_often_as_the_first() -> None:
+    made = config(output=int, repairs=1)
+    run = begin(made).says("one").says("two")
+    assert run.reason == "output_error"
+
+    run = run.give("again").says("three")
+    assert run.reason == ""
+    assert run.says("4").reason == "done"
