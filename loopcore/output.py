@@ -1,6 +1,7 @@
 """Structured output: the schema a reply has to fit, and how a value is read from its text."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn, TypeAlias
 
@@ -138,5 +139,22 @@ def _chosen(want: Wanted, found: FrozenDict[Json]) -> Read:
 def _made(want: Wanted, found: Json) -> Read:
     try:
         return Success(Value(want.shape.convert(plain(found))))
-    except ValueError as problem:
-        return Failure(f"- {reason(problem, NAME)}")
+    except Exception as problem:  # noqa: BLE001  # a validator may raise anything
+        return Failure(f"- {_why(problem)}")
+
+
+def _why(problem: Exception) -> str:
+    """What a validator says, without addresses: a replay must say the same."""
+    kind = f"{NAME!r}: {type(problem).__name__}"
+    try:
+        said = (
+            reason(problem, NAME)
+            if isinstance(problem, ValueError)
+            else f"{kind}: {problem}"
+        )
+    except Exception:  # noqa: BLE001  # its own __str__ may fail
+        return kind
+    return ADDRESS.sub("", said)
+
+
+ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
