@@ -16,7 +16,7 @@ from tests.ways import every_way, output, scripted
 
 @every_way
 def test_an_unknown_tool_is_answered_and_the_run_goes_on(way: str) -> None:
-    """Vector 58: in every mode, with the names that there are."""
+    """Vector 58, report 82: in every mode, with the names that there are."""
     played = scripted(way, config(tools="ab"), call("ghost"), "fine")
 
     assert {"ghost": "unknown_tool"} == played.outcomes

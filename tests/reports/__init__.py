@@ -1,0 +1,1 @@
+"""What users of comparable systems reported: rows of that table, each a test that names it."""

@@ -1,0 +1,92 @@
+"""What users of comparable systems reported: each row is a test, or waits for something.
+
+These are the rows about hooks, calls, transcripts and structured output; those about wires,
+durability, concurrency and speed are named by the tests of these parts.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.named_tests import docstring
+from tests.vector_rows import rows_of, unnamed
+
+TESTS: Final = Path(__file__).parent / "reports"
+
+HOOKS: Final = {*range(1, 12), *range(13, 19), 20, 21, 23, 25}
+CALLS: Final = {*range(82, 86), *range(88, 96), 97, *range(99, 108)}
+TRANSCRIPTS: Final = {*range(109, 116), 117, *range(119, 128)}
+OUTPUTS: Final = {159, 160, 162, *range(164, 169)}
+ROWS: Final = HOOKS | CALLS | TRANSCRIPTS | OUTPUTS
+
+INTERPRETER: Final = "test_interpreter.py"
+ENCODE: Final = "test_chat_encode.py"
+
+ELSEWHERE: Final = {
+    3: "test_run.py::test_cancelling_a_run_cancels_and_awaits_what_is_in_flight",
+    9: "test_stream.py::test_a_stream_ends_in_the_state_that_a_run_ends_in",
+    82: "tool_loop_vectors/test_unknown_tools.py"
+    "::test_an_unknown_tool_is_answered_and_the_run_goes_on",
+    83: f"{ENCODE}::TestCalls::test_have_a_name_that_is_taken",
+    85: f"{ENCODE}::TestCalls::test_with_broken_arguments_are_valid_json",
+    88: f"{INTERPRETER}::test_whatever_a_tool_does_is_an_output",
+    89: f"{INTERPRETER}::test_cancelling_from_outside_tells_and_awaits_a_thread",
+    95: "test_chat_decode.py::TestCalls::test_that_share_an_id_are_two",
+    97: f"{INTERPRETER}::test_what_is_not_json_is_an_error_that_says_so",
+    103: "test_run.py::test_each_line_is_in_the_journal_before_the_run_goes_on",
+    106: f"{ENCODE}::TestCalls::test_have_null_beside_them_and_not_empty_text",
+    107: f"{ENCODE}::TestResults::test_without_text_get_a_stand_in",
+}
+"""Rows that are tests of the part they are about."""
+
+NOT_YET: Final = {
+    84: "the wire of Anthropic: there the arguments of a broken call are an object too",
+    90: "journals: what a resume does with a call that was under way (D82)",
+    94: "the wire of Anthropic: the results of a turn are one message",
+    105: "the compaction policy: what an overflow leads to",
+    115: "the compaction policy: how long a context is",
+    117: "the wire of Anthropic: a tool turn without text",
+    126: "the wire of Responses: the ids of a thought and its call go together",
+    127: "the wire of Responses: thoughts that cannot be sent again are left out",
+}
+"""Rows of which something waits, and for what."""
+
+DIFFERS: Final = {
+    1: "a check that runs besides the model is the program's own; it ends a run by Abort",
+    5: "a limit ends a run with the reply that was there; it has no text of its own",
+    8: "a reply's calls are those that are run here; no wire yet has calls of another kind",
+    14: "no rule runs a tool again, so there is nothing to hold back",
+    17: "a rule that fails ends the run (T1); what ran keeps its result, in both modes",
+    114: "no part of a message names a call, so nothing can be left dangling",
+    165: "an output is read from a reply's text, so no call is forced",
+}
+"""Rows that are decided otherwise than reported, and why; their tests show what is done."""
+
+
+def test_every_row_is_a_test_or_waits_for_something() -> None:
+    assert set(rows_of(TESTS)) | ELSEWHERE.keys() | NOT_YET.keys() == ROWS
+
+
+def test_what_waits_entirely_is_no_test() -> None:
+    """The others have a test of what there is."""
+    parts = {84, 90, 105, 117}
+
+    assert (set(rows_of(TESTS)) | ELSEWHERE.keys()) & NOT_YET.keys() == parts
+
+
+def test_every_test_names_a_row() -> None:
+    assert unnamed(TESTS) == []
+
+
+@pytest.mark.parametrize("row", ELSEWHERE)
+def test_a_test_elsewhere_names_its_row(row: int) -> None:
+    said = docstring(ELSEWHERE[row])
+
+    assert said is not None
+    assert "eport" in said
+    assert str(row) in said
+
+
+def test_a_decision_is_about_a_row_that_is_a_test() -> None:
+    assert set(rows_of(TESTS)) >= DIFFERS.keys()
