@@ -5,7 +5,7 @@ from loopcore.hooks import Hooks, TurnUpdate, TurnView
 from app import model, weather
 
 def opens(door: Tool, *inner: Tool, alone: bool = False) -> Hooks:
-    """A tool that opens into others: once it was called, the next turn has them in its place."""
+    """A tool that opens into others: once it was called, the next turn has these instead."""
 
     def unfold(view: TurnView) -> TurnUpdate | None:
         if not any(result.name == door.spec.name and not result.is_error for result in view.results):
