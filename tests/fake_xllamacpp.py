@@ -67,7 +67,7 @@ class Server:
             self.line.recv(1)
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.http.params = params
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+        threading.Thread(target=self.http.serve_forever).start()
         self.listening_address = f"http://127.0.0.1:{self.http.server_port}"
 """
 

