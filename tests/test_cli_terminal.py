@@ -38,6 +38,19 @@ config, interpreter = app(call("hold_on"), tools=[hold_on])
 '''
 
 
+HEEDING: Final = f'''{HEAD}
+@tool
+def clean_up(context: ToolContext) -> str:
+    """Stop when told, after some cleaning up."""
+    print("begun", flush=True)
+    context.cancelled.wait()
+    asyncio.run(asyncio.sleep(0.05))
+    print("cleaned", flush=True)
+
+config, interpreter = app(call("clean_up"), tools=[clean_up])
+'''
+
+
 @pytest.fixture
 def sh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     """A folder for apps."""
@@ -115,6 +128,19 @@ def test_ctrl_c_aborts_a_run_and_keeps_what_was_said(sh: Shell) -> None:
         assert 130 == one.leaves()
 
     assert '"One moment"' in (sh.folder / "kept.json").read_text()
+
+
+def test_ctrl_c_waits_for_a_tool_that_heeds_it_and_accuses_nobody(sh: Shell) -> None:
+    sh.module(HEEDING, "app")
+
+    with person(sh, "run", "app", "Hi!") as one:
+        one.sees("begun")
+        one.interrupts()
+        one.sees("cleaned")
+        one.sees("aborted · 1 turn")
+        assert 130 == one.leaves()
+
+    assert "told to stop" not in one.shown
 
 
 def test_a_second_ctrl_c_ends_what_does_not_stop(sh: Shell) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -291,6 +292,95 @@ def test_an_abort_cancels_the_tools_that_run() -> None:
         m for m in alone(main()).state.new if isinstance(m, ToolResultMessage)
     )
     assert message.outcome == "cancelled"
+
+
+async def aborted(events: Stream) -> None:
+    """Abort this."""
+    events.send(Abort())
+    await read(events)
+
+
+async def read(events: Stream) -> None:
+    """Go on to its end."""
+    async for _ in events:
+        pass
+
+
+async def left(events: Stream) -> None:
+    """Leave this."""
+    async with events:
+        pass
+
+
+async def cancelled(events: Stream) -> None:
+    """Cancel whoever waits for this."""
+    waits = asyncio.create_task(read(events))
+    await asyncio.sleep(0)
+    waits.cancel()
+    await asyncio.wait([waits])
+
+
+WAYS_TO_STOP: Any = pytest.mark.parametrize("stop", [aborted, left, cancelled])
+
+
+@WAYS_TO_STOP
+def test_a_thread_that_heeds_is_waited_for_however_a_run_is_stopped(
+    stop: Callable[[Stream], Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A warning would accuse a tool that does what it should."""
+    release, over = threading.Event(), threading.Event()
+
+    @tool
+    def heed(context: ToolContext) -> None:
+        """Stop when told, after some cleaning up."""
+        context.progress("on")
+        context.cancelled.wait()
+        release.wait()
+        over.set()
+
+    async def main() -> bool:
+        model = ScriptedModel(ToolCall("heed"))
+        config = LoopConfig(model=model, tools=[heed])
+        events = stream(config, Interpreter(model, heed, grace=3600), "go")
+        await first(events, lambda e: isinstance(e, Delta) and e.progress == "on")
+        stopping = asyncio.create_task(stop(events))
+        for _ in range(50):  # the tool cleans up while the loop goes on
+            await asyncio.sleep(0)
+        assert not stopping.done()
+        release.set()
+        await stopping
+        return over.is_set()
+
+    assert alone(main())
+    assert caplog.messages == []
+
+
+@WAYS_TO_STOP
+def test_a_thread_that_is_deaf_is_left_after_the_grace_however_a_run_is_stopped(
+    stop: Callable[[Stream], Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    release = threading.Event()
+
+    @tool
+    def deaf(context: ToolContext) -> None:
+        """Hang."""
+        context.progress("on")
+        release.wait()
+
+    async def main() -> float:
+        model = ScriptedModel(ToolCall("deaf"))
+        config = LoopConfig(model=model, tools=[deaf])
+        events = stream(config, Interpreter(model, deaf, grace=0.05), "go")
+        await first(events, lambda e: isinstance(e, Delta) and e.progress == "on")
+        began = asyncio.get_running_loop().time()
+        await stop(events)
+        release.set()
+        return asyncio.get_running_loop().time() - began
+
+    assert alone(main()) >= 0.05
+    assert [text.split(" and ")[0] for text in caplog.messages] == [
+        "tool deaf was told to stop"
+    ]
 
 
 def test_a_call_that_had_only_begun_is_not_kept() -> None:

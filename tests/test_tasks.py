@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from loopcore.runtime.tasks import end
+from loopcore.runtime.tasks import ended
 from tests.leaks import alone
 
 
-def test_tasks_are_cancelled_and_awaited_and_what_they_raise_is_dropped() -> None:
+def test_tasks_are_awaited_and_what_they_raise_is_dropped() -> None:
     async def stubborn() -> None:
         try:
             await asyncio.Event().wait()
@@ -19,7 +19,8 @@ def test_tasks_are_cancelled_and_awaited_and_what_they_raise_is_dropped() -> Non
     async def main() -> bool:
         task = asyncio.create_task(stubborn())
         await asyncio.sleep(0)
-        await end([task])
+        task.cancel()
+        await ended([task])
         return task.done()
 
     assert alone(main())
@@ -40,7 +41,8 @@ def test_being_cancelled_meanwhile_hurries_them_and_is_passed_on() -> None:
     async def main() -> None:
         task = asyncio.create_task(slow())
         await asyncio.sleep(0)
-        ending = asyncio.create_task(end([task]))
+        task.cancel()
+        ending = asyncio.create_task(ended([task]))
         await once.wait()
         ending.cancel()
         await ending
@@ -49,3 +51,26 @@ def test_being_cancelled_meanwhile_hurries_them_and_is_passed_on() -> None:
         alone(main())
 
     assert cancelled == ["once", "twice"]
+
+
+def test_tasks_that_were_cancelled_are_not_hurried() -> None:
+    cancelled: list[str] = []
+
+    async def slow() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.append("once")
+            for _ in range(5):
+                await asyncio.sleep(0)
+            cancelled.append("over")
+
+    async def main() -> None:
+        task = asyncio.create_task(slow())
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.sleep(0)
+        await ended([task])
+
+    alone(main())
+    assert cancelled == ["once", "over"]

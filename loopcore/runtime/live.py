@@ -17,7 +17,7 @@ from loopcore.reducer import Effects, Given, RunResult, advance, step
 from loopcore.runtime.interpreter import Interpreter
 from loopcore.runtime.partial import Partial
 from loopcore.runtime.record import Recording
-from loopcore.runtime.tasks import end
+from loopcore.runtime.tasks import ended
 from loopcore.state import Rejected, State
 
 Journal: TypeAlias = str | PathLike[str]
@@ -128,7 +128,7 @@ class Live(Generic[T]):
     async def move(self) -> bool:
         """Perform what is wanted until something happens; False if nothing more can."""
         leaving, self._leaving = self._leaving, []
-        await end(leaving)
+        await ended(leaving)
         self._start()
         if not self._flights:
             return False
@@ -141,7 +141,7 @@ class Live(Generic[T]):
         """Cancel what is in flight, and wait until it has ended."""
         self._leave(list(self._flights))
         leaving, self._leaving = self._leaving, []
-        await end(leaving)
+        await ended(leaving)
 
     def drop(self) -> None:
         """Cancel what is in flight, where nobody can wait."""

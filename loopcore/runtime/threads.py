@@ -49,7 +49,7 @@ async def in_thread(
             await asyncio.wait({finished}, timeout=grace)
         finally:  # also when it is cancelled once more, to hurry it
             if not finished.done():
-                LOG.warning(LEFT, name)
+                LOG.warning(LEFT, name.partition(" (")[0])  # people know no ids
         raise
     return finished.result()
 
