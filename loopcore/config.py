@@ -3,10 +3,19 @@
 from collections.abc import Iterable
 from typing import Any, Generic, Literal, TypeAlias
 
-from attrs import field, frozen
+from attrs import Attribute, field, frozen
 from typing_extensions import TypeVar
 
-from loopcore.frozen import EMPTY, FrozenDict, Json, constructor, freeze_object, one_of
+from loopcore.frozen import (
+    EMPTY,
+    FrozenDict,
+    Json,
+    a,
+    constructor,
+    freeze_object,
+    one_of,
+    takes,
+)
 from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.output import Wanted, wanted
@@ -27,12 +36,30 @@ class Nested:
     config: "AnyConfig"
 
 
+def _count(config: object, field_of: "Attribute[Any]", value: int) -> None:
+    takes(int)(config, field_of, value)
+    if value < 0:
+        message = f"LoopConfig(repairs={value}): take 0 or more"
+        raise ValueError(message)
+
+
+def _listed(name: str, given: object) -> Iterable[Any]:
+    """Raise for one thing where a list is wanted."""
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return given  # pyright: ignore[reportUnknownVariableType]
+    message = (
+        f"LoopConfig({name}=...) takes a list; it got {a(given)}. Write {name}=[...]"
+    )
+    raise TypeError(message)
+
+
 def _tools(tools: Iterable[HasSpec | ToolSpec]) -> tuple[ToolSpec | Nested, ...]:
-    return tuple(t if isinstance(t, Nested) else spec_of(t) for t in tools)
+    given = _listed("tools", tools)
+    return tuple(t if isinstance(t, Nested) else spec_of(t) for t in given)
 
 
 def _hooks(hooks: Iterable[Hooks]) -> tuple[Hooks, ...]:
-    found = tuple(hooks)
+    found = tuple(_listed("hooks", hooks))
     _refuse_bare(found)
     return found
 
@@ -50,7 +77,8 @@ class LoopConfig(Generic[T]):
         options: more for the model's wire, such as {"temperature": 0}.
         output: a type that the last reply must come to (attrs, dataclass, msgspec,
             pydantic, or any other that JSON has something like); None takes its text.
-        optional: the model may instead say why there is no such value.
+        optional: the model may instead say why there is no such value; the run is done,
+            its output None, and `stop.detail` has the reason.
         repairs: how often a reply that does not fit is sent back with what is wrong.
         parallel: run the calls of a batch together, or one by one.
         steering, follow_ups: take one queued message at a time, or all.
@@ -61,15 +89,15 @@ class LoopConfig(Generic[T]):
     """
 
     model: str = field(converter=model_id)
-    system: str = ""
+    system: str = field(default="", validator=takes(str))
     tools: tuple[ToolSpec | Nested, ...] = field(default=(), converter=_tools)
     hooks: tuple[Hooks, ...] = field(default=(), converter=_hooks)
     thinking: ThinkingLevel | None = field(default=None, validator=one_of(*THINKING))
     options: FrozenDict[Json] = field(default=EMPTY, converter=freeze_object)
     output: type[T] | None = None
-    optional: bool = False
-    repairs: int = 2
-    parallel: bool = True
+    optional: bool = field(default=False, validator=takes(bool))
+    repairs: int = field(default=2, validator=_count)
+    parallel: bool = field(default=True, validator=takes(bool))
     steering: Drain = field(default="one", validator=ONE_OR_ALL)
     follow_ups: Drain = field(default="one", validator=ONE_OR_ALL)
     settings: Settings = field(init=False, eq=False)
@@ -87,6 +115,11 @@ class LoopConfig(Generic[T]):
         object.__setattr__(self, "settings", settings)
         object.__setattr__(self, "hooks_at", {p: _at(self.hooks, p) for p in POINTS})
         object.__setattr__(self, "memos", FrozenDict(memos))
+        if self.optional and self.output is None:
+            message = (
+                "LoopConfig(optional=True) says nothing without output=; give a type"
+            )
+            raise ValueError(message)
         object.__setattr__(self, "wanted", _wanted(self.output, self.optional))
 
     def as_tool(

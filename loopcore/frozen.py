@@ -113,6 +113,7 @@ def clean(text: str) -> str:
     >>> clean("a\\ud800b") == "a\\ufffdb"
     True
     """
+    refuse_other_than_text(text)
     if text.isascii():
         return text
     try:
@@ -120,6 +121,23 @@ def clean(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def refuse_other_than_text(value: object) -> None:
+    """Raise TypeError for what is no text."""
+    if not isinstance(value, str):
+        message = f"text is wanted here; it got {a(value)}: {value!r:.80}"
+        raise TypeError(message)
+
+
+def a(value: object) -> str:
+    """A value's kind, with its article.
+
+    >>> a(3), a("x")
+    ('an int', 'a str')
+    """
+    kind = type(value).__name__
+    return f"an {kind}" if kind[0] in "AEIOaeiou" else f"a {kind}"
 
 
 def freeze(value: object, path: str = "", depth: int = DEPTH) -> Any:  # noqa: ANN401
@@ -155,7 +173,7 @@ def _freeze_deep(value: object, path: str, depth: int) -> Json:
         return tuple(
             freeze(item, f"{path}[{n}]", depth - 1) for n, item in enumerate(items)
         )
-    raise NotJson(path, f"a {type(value).__name__}, which JSON does not have")
+    raise NotJson(path, f"{a(value)}, which JSON does not have")
 
 
 def _freeze_object(
@@ -188,7 +206,7 @@ def freeze_object(value: object) -> FrozenDict[Json]:
     if isinstance(value, Mapping):
         pairs = dict[object, object](value)  # pyright: ignore[reportUnknownArgumentType]
         return _freeze_object(pairs, "", DEPTH)
-    raise NotJson("", f"a {type(value).__name__}, not a JSON object")
+    raise NotJson("", f"{a(value)}, not a JSON object")
 
 
 def parse_json(text: str | bytes) -> Json:
@@ -245,8 +263,8 @@ def takes(*kinds: type) -> "Callable[[object, attrs.Attribute[Any], Any], None]"
         if value is UNSET or isinstance(value, kinds):
             return
         where = f"{type(record).__name__}({field.alias}=...)"
-        names = ", ".join(kind.__name__ for kind in kinds)
-        message = f"{where} takes {names}; it got a {type(value).__name__}"
+        names = " or ".join(kind.__name__.removesuffix("Type") for kind in kinds)
+        message = f"{where} takes {names}; it got {a(value)}"
         raise TypeError(message)
 
     return check
@@ -254,6 +272,7 @@ def takes(*kinds: type) -> "Callable[[object, attrs.Attribute[Any], Any], None]"
 
 def finite(record: object, field: "attrs.Attribute[Any]", value: float | None) -> None:
     """A validator for a number that JSON can hold, or None."""
+    takes(int, float, type(None))(record, field, value)
     if value is not None and not math.isfinite(value):
         where = f"{type(record).__name__}({field.alias}=...)"
         message = f"{where} takes a finite number; it got {value}"

@@ -16,10 +16,11 @@ from loopcore.frozen import (
     finite,
     freeze,
     freeze_object,
+    one_of,
     takes,
 )
 from loopcore.messages import AssistantMessage, Message, ModelError, messages
-from loopcore.settings import ThinkingLevel, model_or_unset, specs_or_unset
+from loopcore.settings import THINKING, ThinkingLevel, model_or_unset, specs_or_unset
 from loopcore.tools import ToolOutput, ToolSpec
 
 
@@ -30,11 +31,13 @@ class Prompt:
 
     say: tuple[Message, ...] = field(converter=messages)
     model: str | Unset = field(default=UNSET, converter=model_or_unset, kw_only=True)
-    system: str | Unset = field(default=UNSET, kw_only=True)
+    system: str | Unset = field(default=UNSET, kw_only=True, validator=takes(str))
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True
     )
-    thinking: ThinkingLevel | Unset | None = field(default=UNSET, kw_only=True)
+    thinking: ThinkingLevel | Unset | None = field(
+        default=UNSET, kw_only=True, validator=one_of(*THINKING)
+    )
 
 
 @constructor
@@ -43,11 +46,13 @@ class Continue:
     """Go on without saying anything, from where the state is, with these changes."""
 
     model: str | Unset = field(default=UNSET, converter=model_or_unset, kw_only=True)
-    system: str | Unset = field(default=UNSET, kw_only=True)
+    system: str | Unset = field(default=UNSET, kw_only=True, validator=takes(str))
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True
     )
-    thinking: ThinkingLevel | Unset | None = field(default=UNSET, kw_only=True)
+    thinking: ThinkingLevel | Unset | None = field(
+        default=UNSET, kw_only=True, validator=one_of(*THINKING)
+    )
 
 
 @constructor
@@ -56,7 +61,7 @@ class Steer:
     """Say this in the next gap between turns. `key` is for `Withdraw`."""
 
     say: tuple[Message, ...] = field(converter=messages)
-    key: str | None = None
+    key: str | None = field(default=None, validator=takes(str, type(None)))
 
 
 @constructor
@@ -65,7 +70,7 @@ class FollowUp:
     """Say this when the run would otherwise end. `key` is for `Withdraw`."""
 
     say: tuple[Message, ...] = field(converter=messages)
-    key: str | None = None
+    key: str | None = field(default=None, validator=takes(str, type(None)))
 
 
 @constructor
@@ -73,7 +78,7 @@ class FollowUp:
 class Withdraw:
     """Take back what is still queued under this key; without one, all that is queued."""
 
-    key: str | None = None
+    key: str | None = field(default=None, validator=takes(str, type(None)))
 
 
 def _partials(given: Mapping[str, Any]) -> FrozenDict[AssistantMessage]:

@@ -13,9 +13,11 @@ from loopcore.frozen import (
     EMPTY,
     FrozenDict,
     Json,
+    a,
     clean,
     constructor,
     dump_json,
+    finite,
     freeze,
     freeze_object,
     one_of,
@@ -86,8 +88,8 @@ class Text:
 class Image:
     """A picture: `data` in base64, `mime` its media type, such as "image/png"."""
 
-    data: str
-    mime: str
+    data: str = field(validator=takes(str))
+    mime: str = field(validator=takes(str))
 
 
 @constructor
@@ -163,7 +165,7 @@ def refuse_strangers(
     for place, one in enumerate(found):
         if not isinstance(one, kinds):
             names = ", ".join(kind.__name__ for kind in kinds)
-            message = f"{sentence} ({names}); item {place} is a {type(one).__name__}"
+            message = f"{sentence} ({names}); item {place} is {a(one)}"
             raise TypeError(message)
 
 
@@ -183,12 +185,12 @@ class Usage:
     Usage(5, 3, cost=0.5)
     """
 
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
-    reasoning: int = 0
-    cost: float | None = field(default=None, kw_only=True)
+    input: int = field(default=0, validator=takes(int))
+    output: int = field(default=0, validator=takes(int))
+    cache_read: int = field(default=0, validator=takes(int))
+    cache_write: int = field(default=0, validator=takes(int))
+    reasoning: int = field(default=0, validator=takes(int))
+    cost: float | None = field(default=None, kw_only=True, validator=finite)
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -249,7 +251,7 @@ class AssistantMessage:
     """A reply. Failed ones are stored with their `error`, and never shown to a model."""
 
     parts: tuple[Part, ...] = field(converter=parts, alias="content")
-    model: str = field(default="", kw_only=True)
+    model: str = field(default="", kw_only=True, validator=takes(str))
     finish: Finish = field(default="end", kw_only=True, validator=one_of(*FINISHES))
     usage: Usage = field(default=NO_USAGE, kw_only=True, validator=takes(Usage))
     error: "ModelError | None" = field(default=None, kw_only=True, validator=_error)
@@ -280,7 +282,7 @@ class ModelError:
 
     message: str = field(converter=clean)
     kind: Fault = field(default="network", validator=one_of(*FAULTS))
-    retry_after: float | None = field(default=None, kw_only=True)
+    retry_after: float | None = field(default=None, kw_only=True, validator=finite)
     status: int | None = field(default=None, kw_only=True)
     request_id: str | None = field(default=None, kw_only=True)
     partial: AssistantMessage | None = field(

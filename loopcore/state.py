@@ -7,7 +7,7 @@ from attrs import field, frozen
 from pyrsistent import PVector
 
 from loopcore.codec import Code, special
-from loopcore.effects import CallModel, Effect, RequestApproval, RunTool, Sleep
+from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
 from loopcore.events import Stop
 from loopcore.frozen import EMPTY, UNSET, FrozenDict, Json, Unset, constructor, vector
 from loopcore.history import repair
@@ -394,8 +394,21 @@ def describe(state: State) -> str:
     asked = state.approvals
     if asked:
         return f"paused: {', '.join(map(spoken, asked))} needs approval"
-    names = ", ".join(effect.id for effect in state.waiting[:3])
-    return f"waiting for {names}" if names else state.phase
+    wanted = ", ".join(_wanted(effect) for effect in state.waiting[:3])
+    if wanted:
+        return f"waiting for {wanted}"
+    queued = len(state.steering) + len(state.follow_ups)
+    return f"{state.phase}, {queued} queued" if queued else state.phase
+
+
+def _wanted(effect: Effect) -> str:
+    """What an effect waits for, in a few words."""
+    if isinstance(effect, Consult):
+        named = f"services={{{effect.service!r}: ...}}"
+        return f"the service {effect.service!r} (Interpreter(..., {named}))"
+    if isinstance(effect, RunTool) and effect.spec.elsewhere:
+        return f"{effect.spec.name}, which somebody else answers ({effect.id})"
+    return effect.id
 
 
 def spoken(asked: RequestApproval) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
-from attrs import field, frozen
+from attrs import Attribute, field, frozen
 
 from loopcore.frozen import (
     FrozenDict,
@@ -19,6 +19,13 @@ from loopcore.messages import OUTCOMES, Outcome, Part, parts, text_of
 NO_PARAMETERS: Final = FrozenDict[Json](type="object", properties=FrozenDict())
 
 
+def _named(spec: object, field_of: "Attribute[Any]", value: object) -> None:
+    takes(str)(spec, field_of, value)
+    if not value:
+        message = "ToolSpec(name=...) is empty; a model calls a tool by its name"
+        raise ValueError(message)
+
+
 @constructor
 @frozen
 class ToolSpec:
@@ -30,14 +37,16 @@ class ToolSpec:
         parameters: a JSON Schema of its arguments.
         execution: "sequential" makes every batch that calls it run one by one.
         timeout: seconds until it counts as timed out; None waits.
-        on_interrupt: what a crash in mid-call leads to: "report" tells the model that the
-            outcome is unknown, "retry" runs it again under the same effect id.
+        on_interrupt: what becomes of a call that was started before a crash, where that
+            was noted: "report" tells the model that the outcome is unknown, "retry" runs it
+            again under the same effect id. A state alone holds no such note: whatever it
+            waits for is performed.
         needs_approval: ask a person first, if no hook decides.
         elsewhere: somebody else answers, so a run pauses at it.
     """
 
-    name: str
-    description: str = ""
+    name: str = field(validator=_named)
+    description: str = field(default="", validator=takes(str))
     parameters: FrozenDict[Json] = field(default=NO_PARAMETERS, converter=freeze_object)
     execution: Literal["parallel", "sequential"] = field(
         default="parallel", kw_only=True, validator=one_of("parallel", "sequential")
@@ -46,8 +55,8 @@ class ToolSpec:
     on_interrupt: Literal["report", "retry"] = field(
         default="report", kw_only=True, validator=one_of("report", "retry")
     )
-    needs_approval: bool = field(default=False, kw_only=True)
-    elsewhere: bool = field(default=False, kw_only=True)
+    needs_approval: bool = field(default=False, kw_only=True, validator=takes(bool))
+    elsewhere: bool = field(default=False, kw_only=True, validator=takes(bool))
 
 
 class HasSpec(Protocol):
@@ -58,6 +67,11 @@ class HasSpec(Protocol):
 
 
 ToolLike: TypeAlias = ToolSpec | HasSpec
+
+
+def name_of(tool: str | ToolLike) -> str:
+    """The name of a tool, given by name or as the tool itself."""
+    return tool if isinstance(tool, str) else spec_of(tool).name
 
 
 def spec_of(tool: ToolLike) -> ToolSpec:

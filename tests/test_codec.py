@@ -190,7 +190,7 @@ WRONG: Final[list[tuple[Any, Json, str]]] = [
     (
         ToolCall,
         {"name": "t", "arguments": 3},
-        "'arguments' is a int, not a JSON object",
+        "'arguments' is an int, not a JSON object",
     ),
     (
         ToolSpec,

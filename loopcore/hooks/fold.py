@@ -129,14 +129,21 @@ def _ask(hook: Hooks, point: PointName, view: View) -> Said:
     state = view.state
     seen = evolve(
         view,
-        memo=state.memos.get(hook.name, hook.memo),
-        answers=answers(state, hook.name) if state.known else EMPTY,
+        memo=_memo_of(view, hook),
+        answers=view.answers or (answers(state, hook.name) if state.known else EMPTY),
     )
     try:
         returned = function(seen)
     except Exception as error:  # noqa: BLE001  # a hook's failure is a value here
         return _raised(hook.name, point, view, function, error)
     return _read(hook.name, point, view, function, returned)
+
+
+def _memo_of(view: View, hook: Hooks) -> Json:
+    """Its memory; in a test of hooks, the one that the view was made with."""
+    if view.memo is not None:
+        return view.memo
+    return view.state.memos.get(hook.name, hook.memo)
 
 
 def answers(state: State, hook: str) -> Mapping[str, Found]:
@@ -309,7 +316,8 @@ def apply(
     """What these hooks decide together, for tests of hooks.
 
     `point` is the first point of this kind of view that one of them cares about, unless
-    given. A fault or a need is raised as an error that says so.
+    given. The view's memo and answers, if it has them, are given to each hook. A fault or
+    a need is raised as an error that says so.
     """
     chosen = tuple(hooks)
     found = point or _point_of(chosen, view)

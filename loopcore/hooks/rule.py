@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
 
-from attrs import evolve, field, frozen
+from attrs import Attribute, evolve, field, frozen
 
 from loopcore.effects import CallModel, Consult
 from loopcore.events import Stop
-from loopcore.frozen import Json, NotJson, clean, constructor, freeze
+from loopcore.frozen import Json, NotJson, clean, constructor, freeze, takes
 from loopcore.hooks.merge import Allow, Ask, Block
 from loopcore.hooks.points import CALL_POINTS, POINTS, PointName
 from loopcore.hooks.updates import (
@@ -34,7 +34,7 @@ from loopcore.hooks.views import (
 )
 from loopcore.messages import AssistantMessage, Message, Say, messages, transcript
 from loopcore.settings import ModelLike, model_id
-from loopcore.tools import HasSpec, ToolSpec, spec_of
+from loopcore.tools import ToolLike, name_of
 
 
 def _key(key: object) -> str:
@@ -102,6 +102,23 @@ def _memo(value: object) -> Any:  # noqa: ANN401  # JSON
         raise TypeError(message) from None
 
 
+def _names(tools: Iterable[str | ToolLike] | None) -> tuple[str, ...] | None:
+    if isinstance(tools, str):
+        message = f"Hooks(tools=...) takes a list of names; write tools=[{tools!r}]"
+        raise TypeError(message)
+    return None if tools is None else tuple(map(name_of, tools))
+
+
+def _name_of_a_rule(hook: object, field_of: "Attribute[Any]", value: object) -> None:
+    if callable(value):
+        message = (
+            "Hooks(...) begins with a name. Say at which point the function is asked: "
+            f"Hooks(before_tool_call={getattr(value, '__name__', 'function')})"
+        )
+        raise TypeError(message)
+    takes(str)(hook, field_of, value)
+
+
 @frozen
 class Hooks:
     """One rule: a pure function for each point it cares about.
@@ -121,10 +138,10 @@ class Hooks:
     'no_tools'
     """
 
-    name: str = ""
+    name: str = field(default="", validator=_name_of_a_rule)
     memo: Any = field(default=None, converter=_memo, kw_only=True)  # pyright: ignore[reportUnknownVariableType]
     fail_closed: bool = field(default=False, kw_only=True)
-    tools: tuple[str, ...] | None = field(default=None, kw_only=True)
+    tools: tuple[str, ...] | None = field(default=None, kw_only=True, converter=_names)
     transform_context: Callable[[ContextView], Contexts] | None = field(
         default=None, kw_only=True
     )
@@ -181,10 +198,12 @@ class Hooks:
         """The same rule under another name, with a memory of its own."""
         return evolve(self, name=name)
 
-    def for_tools(self, *tools: str | HasSpec | ToolSpec) -> "Hooks":
-        """The same rule, at the four points of a call only for these tools."""
-        names = tuple(t if isinstance(t, str) else spec_of(t).name for t in tools)
-        return evolve(self, tools=names)
+    def for_tools(self, *tools: str | ToolLike) -> "Hooks":
+        """The same rule, at the four points of a call only for these tools.
+
+        A tool is given by its name, or as it is.
+        """
+        return evolve(self, tools=tools)
 
     def at(self, point: PointName, view: Any) -> Function | None:  # noqa: ANN401
         """Its function for this point, if it cares about what is seen."""

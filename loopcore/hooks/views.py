@@ -12,6 +12,7 @@ from loopcore.frozen import (
     EMPTY,
     FrozenDict,
     Json,
+    freeze_object,
 )
 from loopcore.hooks.merge import (
     Verdict,
@@ -55,6 +56,11 @@ def view(cls: type[T]) -> type[T]:
     """Name the field when somebody tries to set it."""
     cls.__setattr__ = cls.__delattr__ = _refuse  # type: ignore[method-assign]  # what it is for
     return cls
+
+
+def frozen_object(given: Mapping[str, Any]) -> FrozenDict[Json]:
+    """Arguments as JSON; those that are frozen already stay."""
+    return given if isinstance(given, FrozenDict) else freeze_object(given)
 
 
 @frozen(kw_only=True, weakref_slot=False)
@@ -126,7 +132,7 @@ class RawCallView(View):
     call: ToolCall
     spec: ToolSpec | None
     name: str
-    arguments: FrozenDict[Json]
+    arguments: FrozenDict[Json] = field(converter=frozen_object)
 
     @property
     def tool(self) -> str:
@@ -145,7 +151,7 @@ class ToolCallView(View):
 
     call: ToolCall
     spec: ToolSpec
-    arguments: FrozenDict[Json]
+    arguments: FrozenDict[Json] = field(converter=frozen_object)
     message: AssistantMessage
     decision: Verdict | None = None
     approved: bool = False
@@ -165,7 +171,7 @@ class ToolResultView(View):
 
     call: ToolCall
     spec: ToolSpec | None
-    arguments: FrozenDict[Json]
+    arguments: FrozenDict[Json] = field(converter=frozen_object)
     parts: tuple[Part, ...]
     details: Json = None
     outcome: Outcome = "ok"

@@ -57,7 +57,8 @@ def limits(  # noqa: PLR0913  # one name for each limit
     Args:
         turns: model replies in this run.
         tokens: all that went in or came out in this run.
-        cost: in the currency of the price list; a model without a price stops at once.
+        cost: in the currency of the price list. Where no price is known, a run that would
+            go on stops after its first turn, and says so.
         seconds: since the run began, by the time that inputs carry.
         tool_calls: results in this run.
         repeats: how often in a row one call, with the same arguments, may fail.

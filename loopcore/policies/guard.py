@@ -15,19 +15,24 @@ from loopcore.hooks import (
     ToolResultView,
 )
 from loopcore.messages import CustomMessage, Image, Message, Part, ToolCall
+from loopcore.tools import ToolLike, name_of
 
 When: TypeAlias = Callable[[ToolCallView], bool]
 Hide: TypeAlias = Callable[[str], str]
 
 
-def ask_before(*tools: str, when: When | None = None) -> Hooks:
-    """Ask a person before these tools run; without names, before any.
+def ask_before(*tools: str | ToolLike, when: When | None = None) -> Hooks:
+    """Ask a person before these tools run; without any, before all.
+
+    A tool is given by its name, or as it is.
 
     `when` narrows it to the calls for which it says yes.
     """
 
+    names = tuple(map(name_of, tools))
+
     def gate(view: ToolCallView) -> Ask | None:
-        asked = not tools or view.tool in tools
+        asked = not names or view.tool in names
         return Ask() if asked and (when is None or when(view)) else None
 
     return Hooks("ask_before", before_tool_call=gate)

@@ -21,7 +21,7 @@ def retry(
     delay: float = 1.0,
     factor: float = 2.0,
     longest: float = 60.0,
-    fallback: Iterable[ModelLike] = (),
+    fallback: ModelLike | Iterable[ModelLike] = (),
 ) -> Hooks:
     """Try a failed model call again, later each time, then on the next model.
 
@@ -37,7 +37,8 @@ def retry(
     if attempts < 1 or delay < 0 or factor < 0 or longest < 0:
         message = "retry() takes at least one attempt, and times that are not negative"
         raise ValueError(message)
-    models = tuple(map(model_id, fallback))
+    given = fallback if isinstance(fallback, Iterable) else (fallback,)
+    models = tuple(map(model_id, (given,) if isinstance(given, str) else given))
 
     def again(view: ErrorView) -> RetryUpdate | None:
         used, begun = _place(view)

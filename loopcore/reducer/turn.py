@@ -307,7 +307,18 @@ def _misfit(config: AnyConfig, turn: Turn) -> str:
 def _finished(config: AnyConfig, turn: Turn) -> Stop:
     if _terminated(turn):
         return Stop("terminated")
-    return Stop("done", why_not(config, turn))
+    return Stop("done", why_not(config, turn) or _cut(turn))
+
+
+def _cut(turn: Turn) -> str:
+    """A run that ends with a reply that was cut or refused is done, and says so."""
+    return CUT_SHORT.get(turn.reply.finish, "") if turn.reply else ""
+
+
+CUT_SHORT: Final = {
+    "length": "the reply was cut off at the length limit",
+    "refusal": "the model refused",
+}
 
 
 def _terminated(turn: Turn) -> bool:
