@@ -30,7 +30,7 @@ from loopcore.hooks import (
     TurnUpdate,
 )
 from loopcore.hooks.points import PointName
-from property_tests.table import After, Count, Deed, Entry, Fail, Say
+from property_tests.table import After, Count, Deed, Edited, Entry, Fail, Say
 
 X: Final = {
     "type": "object",
@@ -251,6 +251,8 @@ def wild(point: PointName) -> tuple[Entry, ...]:
         After(SERVICE, Fail()),
         After(SERVICE, Say(SERVICE)),
     )
+    if point == "before_tool_call":
+        needy = (*needy, Edited(Fail()), Edited(Say(Block("not so"))))
     broken = tuple(map(Say, WRONG[point]))
     others = cast("tuple[Deed, ...]", (Count(), *needy, Fail(), *broken))
     return (*calm(point), *((point, deed) for deed in others))

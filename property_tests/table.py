@@ -1,7 +1,7 @@
 """Hooks made of data: what each says at a point, turn by turn; and a spy that listens.
 
-A table hook is pure: what it says depends on the turn, the place of the call, whether a
-person let it pass, and its memory: on nothing that comes of the order of answers.
+A table hook is pure: what it says depends on the turn, the place of the call and its
+memory, none of which depends on the order in which answers arrive.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +41,14 @@ class After:
     then: "Deed"
 
 
-Deed: TypeAlias = Say | Fail | Count | After
+@frozen
+class Edited:
+    """Does this about a call that a person let pass as edited, and else nothing."""
+
+    then: "Deed"
+
+
+Deed: TypeAlias = Say | Fail | Count | After | Edited
 Entry: TypeAlias = tuple[PointName, Deed]
 
 
@@ -63,6 +70,8 @@ def do(deed: Deed, point: PointName, view: Any) -> object:  # any view
         case Count():
             update: Any = POINTS[point].update
             return update(memo=(view.memo or 0) + 1)
+        case Edited(then):
+            return do(then, point, view) if view.approved else None
         case After(need, then):
             answered: bool = need.key in view.answers
             return do(then, point, view) if answered else need
@@ -96,8 +105,7 @@ def _hook(functions: Functions, rule: Hooks) -> Hooks:
 
 def _function(point: PointName, deeds: tuple[Deed, ...]) -> Callable[[Any], object]:
     def function(view: Any) -> object:  # any view
-        turns: int = view.turn - 1 + getattr(view, "approved", False)
-        place = (turns + _place(point, view)) % (len(deeds) + 1)
+        place: int = (view.turn - 1 + _place(point, view)) % (len(deeds) + 1)
         return do(deeds[place], point, view) if place < len(deeds) else None
 
     return function

@@ -11,18 +11,10 @@ from loopcore.hooks import Ask
 from property_tests.batches import OneByOne
 from property_tests.catalogue import CHILD, GUARDED, SERVICE, calm, wild
 from property_tests.laws import Balance, Paired, Waiting
+from property_tests.programs import Program, Script, Setup
 from property_tests.results import Results
-from property_tests.strategies import (
-    ORDERLY,
-    Program,
-    Script,
-    Setup,
-    programs,
-    replies,
-    scripts,
-    setups,
-)
-from property_tests.table import After, Entry, Fail, Say
+from property_tests.strategies import ORDERLY, programs, scripts, setups
+from property_tests.table import After, Edited, Entry, Fail, Say
 from property_tests.verdicts import Chains, Gates
 from property_tests.world import RUN_ID, World, order_aside, run
 
@@ -53,14 +45,14 @@ def test_only_what_its_gate_lets_through_is_run(program: Program) -> None:
 
 
 EDITED: Final[tuple[Entry, ...]] = (
+    ("before_tool_call", Edited(Fail())),
+    ("before_tool_call", Edited(After(SERVICE, Fail()))),
     ("before_tool_call", Say(Ask("ok?"))),
-    ("before_tool_call", Fail()),
-    ("before_tool_call", After(SERVICE, Fail())),
 )
-EDITS: Final = scripts(("edit", "edit", "approve"), replies(2))
+EDITS: Final = ("edit", "edit", "approve")
 
 
-@given(programs(EDITED, script=EDITS))
+@given(programs(EDITED, decisions=EDITS, calls=2))
 def test_an_edited_call_may_fail_at_its_gate_while_others_run(
     program: Program,
 ) -> None:

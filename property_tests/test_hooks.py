@@ -11,7 +11,8 @@ from loopcore.events import MessageAdded
 from loopcore.hooks import ContextUpdate
 from loopcore.hooks.points import POINTS, PointName
 from property_tests.catalogue import CALLS, calm, wild
-from property_tests.strategies import WILD, Program, Setup, failing, programs, scripts
+from property_tests.programs import Program, Setup
+from property_tests.strategies import WILD, programs
 from property_tests.table import NAMES, Entry, Plan, Say
 from property_tests.verdicts import Chains, Memories, Requests, Retries
 from property_tests.world import World, run
@@ -37,7 +38,7 @@ def test_a_hook_remembers_what_it_wrote_in_a_pass_that_was_kept(
     run(program, Memories())
 
 
-@given(programs(TURNS, script=scripts(said=failing())))
+@given(programs(TURNS, errors=4))
 def test_a_request_shows_the_settings_as_changed_for_it_alone(
     program: Program,
 ) -> None:
@@ -45,7 +46,7 @@ def test_a_request_shows_the_settings_as_changed_for_it_alone(
     run(program, Requests())
 
 
-@given(programs(TURNS, script=scripts(said=failing())))
+@given(programs(TURNS, errors=4))
 def test_a_retry_stores_nothing_and_waits(program: Program) -> None:
     """D69"""
     run(program, Retries())

@@ -32,7 +32,7 @@ from loopcore.hooks import (
 )
 from loopcore.hooks.points import POINTS, PointName
 from property_tests.catalogue import ADD, ERRORS
-from property_tests.strategies import Setup
+from property_tests.programs import Setup
 
 Values: TypeAlias = st.SearchStrategy[Any]
 

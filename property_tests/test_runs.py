@@ -4,7 +4,8 @@ from hypothesis import given
 
 from property_tests.catalogue import calm, wild
 from property_tests.laws import Aborted, Balance, Queues
-from property_tests.strategies import CALM, KINDS, Program, programs
+from property_tests.programs import KINDS, Program
+from property_tests.strategies import CALM, programs
 from property_tests.verdicts import Ends
 from property_tests.world import run
 
@@ -19,13 +20,13 @@ ENDS = (
 )
 
 
-@given(programs(LATE, (*KINDS, *("abort",) * 4)))
+@given(programs(LATE, kinds=(*KINDS, *("abort",) * 4)))
 def test_nothing_is_asked_after_an_abort(program: Program) -> None:
     """5"""
     run(program, Aborted())
 
 
-@given(programs(TURNS, QUEUES, depth=0))
+@given(programs(TURNS, kinds=QUEUES, depth=0))
 def test_what_is_queued_is_said_once_or_withdrawn(program: Program) -> None:
     """8"""
     run(program, Queues())

@@ -15,7 +15,8 @@ from loopcore import State, step
 from loopcore.frozen import evolve, vector
 from property_tests.fixed import digest
 from property_tests.laws import Tokens, Waiting
-from property_tests.strategies import Program, programs
+from property_tests.programs import Program
+from property_tests.strategies import programs
 from property_tests.table import Said
 from property_tests.world import Forks, Moment, run
 

@@ -23,16 +23,8 @@ from loopcore import (
 )
 from loopcore.frozen import evolve
 from property_tests.catalogue import CHILD, GUARDED, TOOLS
-from property_tests.strategies import (
-    DECISIONS,
-    ORDERLY,
-    Program,
-    Script,
-    Setup,
-    programs,
-    scripts,
-    setups,
-)
+from property_tests.programs import DECISIONS, Program, Script, Setup
+from property_tests.strategies import ORDERLY, programs, scripts, setups
 from property_tests.world import RUN_ID, World, order_aside
 from property_tests.world import run as play
 
@@ -113,7 +105,7 @@ def by_hand(setup: Setup, script: Script) -> World:
     return world
 
 
-@given(setups(ORDERLY, names=(CHILD, GUARDED)), scripts(WILLING))
+@given(setups(ORDERLY, names=(CHILD, GUARDED)), scripts(decisions=WILLING))
 def test_run_and_stream_do_what_hands_do(setup: Setup, script: Script) -> None:
     """9: run ≡ stream ≡ hand-driven, from the same interpreter's answers."""
     hand = by_hand(setup, script)

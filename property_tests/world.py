@@ -28,7 +28,7 @@ from loopcore import (
 from loopcore.events import Event
 from loopcore.frozen import EMPTY, evolve
 from property_tests.catalogue import PARTIALS
-from property_tests.strategies import Move, Program, Script, Setup
+from property_tests.programs import Move, Program, Script, Setup
 from property_tests.table import Said
 
 E = TypeVar("E", bound=Event)

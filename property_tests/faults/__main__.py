@@ -5,8 +5,9 @@
     python -m property_tests.faults --all           every fault, by each whole suite
 
 It prints a line a fault: caught or survived, by which test, after how many seconds. It
-exits with 1 if one survives, or if the code has changed so that a patch does not fit.
-With `--all` a fault survives if no suite catches it; that takes about half an hour.
+exits with 1 if one survives, if the code has changed so that a patch does not fit (its
+line then says stale, and in which file), or if the tests fail without any fault. With
+`--all` a fault survives if no suite catches it; that takes about half an hour.
 """
 
 import argparse
@@ -37,10 +38,23 @@ def main(given: list[str] | None = None) -> int:
     faults = [f for f in FAULTS if not asked.words or _named(f, asked.words)]
     with tempfile.TemporaryDirectory() as where:
         copy = copied(Path(where))
+        if not _passes(faults, copy, whole=asked.all):
+            return 1
         judge = _by_suites if asked.all else _by_tests
         survived = [one for one in faults if not judge(one, copy)]
     say(f"{len(faults) - len(survived)} of {len(faults)} faults were caught")
     return 1 if survived else 0
+
+
+def _passes(faults: Iterable[Fault], copy: Path, *, whole: bool) -> bool:
+    """Whether the tests pass without a fault: else it says nothing that they fail with."""
+    named = dict.fromkeys(test for one in faults for test in one.tests)
+    suites = [test for tests in SUITES.values() for test in tests]
+    found = judged(copy, _files(copy, suites) if whole else named)
+    passed = found.how == "survived"
+    said = "passed" if passed else "failed"
+    say(f"{said:9} {found.seconds:5.1f} s  without a fault  {found.by}")
+    return passed
 
 
 def _named(one: Fault, words: Iterable[str]) -> bool:
