@@ -234,7 +234,7 @@ def test_nothing_is_sent_before_the_model_is_called() -> None:
 )
 def test_a_local_model_has_no_address(given: dict[str, Json], word: str) -> None:
     assert refusal("local:m", **given) == (
-        f"a local model runs in this process; leave out {word}."
+        f"a local model runs on this machine; leave out {word}."
     )
 
 

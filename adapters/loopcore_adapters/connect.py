@@ -79,7 +79,7 @@ def _local(
 ) -> Model:
     given = [f"{word}=" for word, value in remote.items() if value is not None]
     if given:
-        _refuse(model, f"a local model runs in this process; leave out {given[0]}.")
+        _refuse(model, f"a local model runs on this machine; leave out {given[0]}.")
     # Only who wants the embedded runtime pays for its import.
     from loopcore_adapters.local import connect_local  # noqa: PLC0415
 

@@ -11,5 +11,5 @@ def allowed(view: ToolCallView) -> Block | Need | None:
         case _:
             return Block("the policy server says no")
 
-guard = Hooks(before_tool_call=allowed, fail_closed=True)
+guard = Hooks(before_tool_call=allowed)
 # and the one who acts:  Interpreter(model, weather, services={"policy": ask_the_server})

@@ -11,6 +11,7 @@ from attrs import define, evolve, field, frozen
 
 from loopcore import AssistantMessage, CallModel, Model, ModelError, Tell
 from loopcore_adapters import chat
+from loopcore_adapters.costs import priced
 from loopcore_adapters.local.engine import NotStarted, Running, Setup, engine
 from loopcore_adapters.local.known import KNOWN, Weights
 from loopcore_adapters.local.progress import Meter
@@ -71,7 +72,8 @@ def connect_local(
     setup = Setup(str(path), own if template is None else template, context, threads)
     dialect = evolve(TEMPLATE, images=False)
     encode = partial(chat.encode, dialect=dialect, options={**DEFAULTS, **options})
-    return Model(f"local:{name}", Embedded(setup, weights, encode))
+    model = Model(f"local:{name}", Embedded(setup, weights, encode))
+    return priced(model, lambda _: 0.0)  # it costs nothing but time
 
 
 def _refuse(name: str, why: str, colon: str = ":") -> NoReturn:
