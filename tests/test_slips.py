@@ -1,207 +1,180 @@
-"""Common slips are told in a sentence, and nothing goes unguarded by accident."""
+"""Common slips in what a run or an interpreter is given say what to write instead."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from returns.result import Success
 
 from loopcore import (
-    AssistantMessage,
-    Continue,
-    FollowUp,
-    Image,
+    Approve,
+    Inspector,
+    Interpreter,
+    Log,
     LoopConfig,
-    ModelError,
-    Prompt,
+    RequestApproval,
+    RunResult,
     State,
-    Steer,
-    Text,
-    ToolSpec,
-    Usage,
-    Withdraw,
+    ToolCall,
+    ToolOutput,
+    UserMessage,
+    run_sync,
+    stream,
     tool,
 )
-from loopcore.hooks import Block, Hooks, Need, ToolCallUpdate, ToolCallView, apply
-from loopcore.policies import ask_before, limits, retry
-from tests.driving import MODEL, begin, call, config
+from loopcore.runtime.run import run
+from loopcore.testing import ScriptedModel
+from tests.leaks import alone
 
 
-@tool
-def slow(x: int) -> int:
-    """Takes its time."""
-    return x
+@tool(needs_approval=True)
+def pay(cents: int) -> str:
+    """Pay."""
+    return f"paid {cents}"
 
 
-@tool
-def low(x: int) -> int:
-    """Another one."""
-    return x
+MODEL = ScriptedModel(*[ToolCall("pay", {"cents": 1})] * 2)
+CONFIG = LoopConfig(model=MODEL, tools=[pay])
+ABLE = Interpreter(MODEL, pay)
+PAUSED: RunResult = run_sync(CONFIG, ABLE, "go", run_id="r")
+ASK: RequestApproval = PAUSED.approvals[0]
 
 
-def block(_: object) -> Block:
-    return Block("no")
+async def awaited(*given: Any, **more: Any) -> object:
+    return await run(*given, **more)
 
 
-@pytest.mark.parametrize(
-    "hook",
-    [
-        ask_before(slow),
-        ask_before("slow"),
-        Hooks("h", tools=[slow], before_tool_call=block),
-        Hooks("h", before_tool_call=block).for_tools(slow),
-    ],
-)
-def test_a_tool_is_named_by_itself_or_by_its_name(hook: Hooks) -> None:
-    run = begin(config(hook, tools=[slow, low])).says(
-        call("slow", x=1), call("low", x=1)
-    )
-
-    assert ["low"] == run.started
+def in_a_loop(*given: Any, **more: Any) -> object:
+    return alone(awaited(*given, **more))
 
 
-SOME: Any = {
-    "names": ["slow"],
-    "tool": slow,
-    "hook": limits(),
-    "function": block,
-    "number": 3,
-    "text": "x",
+WAYS = pytest.mark.parametrize("way", [in_a_loop, run_sync, stream])
+
+
+class Told(Inspector):
+    """Counts what it is told."""
+
+    def __init__(self) -> None:
+        self.events = 0
+
+    def on_event(self, event: object) -> None:  # noqa: ARG002  # only counted
+        self.events += 1
+
+
+SLIPS: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
+    "swapped": ((ABLE, CONFIG, "go"), {}, "write `run(config, interpreter, ...)`"),
+    "no config": ((MODEL, ABLE, "go"), {}, "a LoopConfig as its first argument"),
+    "no interpreter": (
+        (CONFIG, "go"),
+        {},
+        "second argument, but got 'go'. Write `run(config, Interpreter(model, *tools)",
+    ),
+    "a model for an interpreter": ((CONFIG, MODEL), {}, "Interpreter(model, *tools)"),
+    "not unwrapped": (
+        (CONFIG, ABLE),
+        {"state": State.loads(PAUSED.state.dumps())},
+        "state= needs a State but got `<Success: <run r",
+    ),
+    "nothing to unwrap": (
+        (CONFIG, ABLE),
+        {"state": State.loads(b"{}")},
+        "state= needs a State but got `<Failure: ",
+    ),
+    "not loaded": (
+        (CONFIG, ABLE),
+        {"state": PAUSED.state.dumps()},
+        "write `state=State.loads(saved).unwrap()`",
+    ),
+    "a result": ((CONFIG, ABLE), {"state": PAUSED}, "write `state=result.state`"),
+    "a step's pair": ((CONFIG, ABLE), {"state": (PAUSED.state, None)}, "needs a State"),
+    "a numbered run": ((CONFIG, ABLE, "go"), {"run_id": 3}, "run_id= takes text"),
 }
-"""Things of a kind that is not wanted, as no type checker sees them."""
+
+NO_INPUTS: dict[str, tuple[object, str]] = {
+    "a question": (ASK, "r.1.1.ask.0 is a RequestApproval, which is a question and no"),
+    "how to answer": (ASK, "Build the answer from it: `effect.approve()`"),
+    "a bare Approve": (Approve(), "Approve does not say what it answers. Build the"),
+    "a bare output": (ToolOutput("x"), "ToolOutput does not say what it answers."),
+    "answers": ([ASK.approve()], "each as an argument of its own, `*answers`"),
+    "questions": ((ASK,), "A tuple is no input: give each as an argument of its own"),
+    "texts": (["a", "b"], "A list of texts is no input: give one text"),
+    "messages": ([UserMessage("a")], "say them with `Prompt(messages)`"),
+    "nothing": ([], "An empty list is no input: leave it out"),
+    "a state": (PAUSED.state, "A State is no input: give it as `state=`"),
+    "a result": (PAUSED, "A RunResult is no input: give it as `state=`"),
+    "a number": (3, "int is no input; give text, a message, Prompt"),
+    "None": (None, "NoneType is no input; give text"),
+}
 
 
-@pytest.mark.parametrize(
-    ("slip", "sentence"),
-    [
-        (lambda: ask_before(SOME["names"]), "is no tool"),
-        (lambda: Hooks("h", tools="slow"), r"write tools=\['slow'\]"),
-        (lambda: Hooks(SOME["function"]), r"Hooks\(before_tool_call=block\)"),
-        (lambda: LoopConfig(model=MODEL, tools=SOME["tool"]), r"Write tools=\[...\]"),
-        (lambda: LoopConfig(model=MODEL, hooks=SOME["hook"]), r"Write hooks=\[...\]"),
-        (
-            lambda: LoopConfig(model=MODEL, system=SOME["number"]),
-            r"LoopConfig\(system=...\) takes str",
-        ),
-        (
-            lambda: LoopConfig(model=MODEL, parallel=SOME["text"]),
-            "takes bool; it got a str",
-        ),
-        (
-            lambda: LoopConfig(model=MODEL, repairs=SOME["text"]),
-            "takes int; it got a str",
-        ),
-        (
-            lambda: Prompt("p", system=SOME["number"]),
-            r"Prompt\(system=...\) takes str; it got an int",
-        ),
-        (lambda: Steer("x", key=SOME["number"]), r"Steer\(key=...\) takes str or None"),
-        (lambda: FollowUp("x", key=SOME["number"]), r"FollowUp\(key=...\)"),
-        (lambda: Withdraw(SOME["number"]), r"Withdraw\(key=...\)"),
-        (
-            lambda: AssistantMessage("x", model=SOME["number"]),
-            r"AssistantMessage\(model=...\)",
-        ),
-        (lambda: Usage(SOME["text"]), r"Usage\(input=...\) takes int; it got a str"),
-        (lambda: Text(SOME["number"]), "text is wanted here; it got an int"),
-        (lambda: Block(SOME["number"]), "text is wanted here"),
-        (lambda: Image(SOME["number"], "image/png"), r"Image\(data=...\) takes str"),
-        (lambda: ToolSpec(SOME["number"]), r"ToolSpec\(name=...\)"),
-        (lambda: ToolSpec("a", timeout=SOME["text"]), "takes int or float or None"),
-        (
-            lambda: ModelError("x", retry_after=SOME["text"]),
-            r"ModelError\(retry_after=...\)",
-        ),
-    ],
-)
-def test_a_thing_of_the_wrong_kind_is_refused(
-    slip: Callable[[], Any], sentence: str
+@WAYS
+@pytest.mark.parametrize(("given", "more", "said"), SLIPS.values(), ids=SLIPS)
+def test_a_slip_in_what_a_run_is_given_is_a_sentence(
+    way: Callable[..., object],
+    given: tuple[Any, ...],
+    more: dict[str, Any],
+    said: str,
 ) -> None:
-    with pytest.raises(TypeError, match=sentence):
-        slip()
+    with pytest.raises(TypeError) as refused:
+        way(*given, **more)
+
+    assert said in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("slip", "sentence"),
-    [
-        (
-            lambda: Prompt("p", thinking=SOME["text"]),
-            r"Prompt\(thinking=...\) takes one of",
-        ),
-        (
-            lambda: Continue(thinking=SOME["text"]),
-            r"Continue\(thinking=...\) takes one of",
-        ),
-        (lambda: LoopConfig(model=MODEL, repairs=-1), "take 0 or more"),
-        (
-            lambda: LoopConfig(model=MODEL, optional=True),
-            "says nothing without output=",
-        ),
-        (lambda: ToolSpec(""), "is empty"),
-    ],
-)
-def test_a_value_that_says_nothing_is_refused(
-    slip: Callable[[], Any], sentence: str
+@WAYS
+@pytest.mark.parametrize(("given", "said"), NO_INPUTS.values(), ids=NO_INPUTS)
+def test_what_is_no_input_is_refused_before_anything_starts(
+    way: Callable[..., object], given: object, said: str
 ) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        slip()
+    told = Told()
+    able = Interpreter(MODEL, pay, inspectors=[told])
+
+    with pytest.raises(TypeError) as refused:
+        way(CONFIG, able, "go", given)
+
+    assert said in str(refused.value)
+    assert told.events == 0
 
 
-def test_one_fallback_may_stand_alone() -> None:
-    run = begin(config(retry(1, fallback="test:b"))).fails().woke()
+def test_what_is_sent_to_a_stream_is_looked_at_too() -> None:
+    live = stream(CONFIG, ABLE, state=PAUSED.state)
 
-    assert "test:b" == run.one_request.model
-
-
-def seen(**more: Any) -> ToolCallView:
-    """What a gate sees of one call."""
-    state = State.start(LoopConfig(model=MODEL), run_id="r")
-    made = call("a")
-    fields: dict[str, Any] = {
-        "call": made,
-        "spec": ToolSpec("a"),
-        "arguments": {"x": 1},
-    } | more
-    return ToolCallView(state=state, message=AssistantMessage([made]), **fields)
+    with pytest.raises(TypeError, match="question and no answer"):
+        live.send(ASK)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # wrong on purpose
 
 
-def test_a_test_of_hooks_gives_answers_through_the_view() -> None:
-    def ask(view: ToolCallView) -> Block | Need | None:
-        match view.answers.get("verdict"):
-            case Success({"allow": True}):
-                return None
-            case None:
-                return Need.service("verdict", "policy")
-            case _:
-                return Block("no")
-
-    view = seen(answers={"verdict": Success({"allow": True})})
-
-    assert None is apply([Hooks(before_tool_call=ask)], view).view.decision
-
-
-def test_a_test_of_hooks_gives_a_memory_through_the_view() -> None:
-    def count(view: ToolCallView) -> ToolCallUpdate:
-        return ToolCallUpdate(memo=view.memo + 1)
-
-    hook = Hooks(memo=0, before_tool_call=count)
-
-    assert 5 == apply([hook], seen(memo=4)).update.memo
+PARTS: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
+    "a nested configuration": (
+        (MODEL, CONFIG.as_tool("ask", "Asks.")),
+        {},
+        "The nested configuration 'ask' acts through its own model and tools: give those",
+    ),
+    "a constant": ((), {"approve": True}, "lambda ask: ask.approve()`; it got True"),
+    "a list of services": ((), {"services": [print]}, 'as in {"policy": policy}; it'),
+    "no service": ((), {"services": {"policy": 3}}, "it got {'policy': 3}"),
+    "a class": ((), {"inspectors": [Log]}, "has the class Log: write Log()"),
+    "no list": ((), {"inspectors": Log()}, "takes a list of inspectors"),
+    "no inspector": ((), {"inspectors": [print]}, "inherits from Inspector; it got <"),
+    "patience in words": ((), {"grace": "long"}, "takes seconds, 0 or more; it got"),
+}
 
 
-def test_a_paused_run_names_the_service_it_waits_for() -> None:
-    hook = Hooks("h", transform_context=lambda _: Need.service("k", "policy"))
+@pytest.mark.parametrize(("given", "more", "said"), PARTS.values(), ids=PARTS)
+def test_a_slip_in_what_an_interpreter_is_made_of_is_a_sentence(
+    given: tuple[Any, ...], more: dict[str, Any], said: str
+) -> None:
+    with pytest.raises((TypeError, ValueError)) as refused:
+        Interpreter(*given, **more)
 
-    assert "services={'policy': ...}" in repr(begin(config(hook)).state)
+    assert said in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("finish", "said"),
-    [
-        ("end", "done"),
-        ("length", "done: the reply was cut off at the length limit"),
-        ("refusal", "done: the model refused"),
-    ],
-)
-def test_a_run_that_ends_with_a_cut_reply_says_so(finish: Any, said: str) -> None:
-    assert said == str(begin(config()).says("so far", finish=finish).stop)
+def performed(effect: Any) -> object:
+    """What comes of performing this where a loop runs."""
+    return alone(ABLE.perform(effect))
+
+
+@pytest.mark.parametrize("given", ["x", None, ASK.approve(), PAUSED])
+@pytest.mark.parametrize("how", [ABLE.perform_sync, performed])
+def test_only_effects_are_performed(how: Callable[..., object], given: object) -> None:
+    with pytest.raises(TypeError, match="performs an effect, such as one of"):
+        how(given)

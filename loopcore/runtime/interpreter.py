@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar, assert_never
+from typing import Any, Final, TypeAlias, assert_never
 
 from returns.result import Failure
 
@@ -25,6 +25,14 @@ from loopcore.runtime.outcome import (
     opened,
     output_of_fault,
     spoken,
+)
+from loopcore.runtime.parts import (
+    capabilities_of,
+    inspectors_of,
+    refuse_no_effect,
+    refuse_no_function,
+    seconds_of,
+    services_of,
 )
 from loopcore.runtime.running import run_tool
 from loopcore.runtime.sync import run_here
@@ -74,11 +82,12 @@ class Interpreter:
         inspectors: Iterable[Inspector] = (),
         grace: float = GRACE,
     ) -> None:
-        models, tools = _sorted(capabilities)
+        models, tools = capabilities_of(capabilities)
+        refuse_no_function(approve)
         self._models, self._tools = models, tools
         self._able = Able(tuple(models), tuple(tools))
-        self._approve, self._services = approve, dict(services)
-        self._watch, self._grace = Watch(tuple(inspectors)), grace
+        self._approve, self._services = approve, services_of(services)
+        self._watch, self._grace = Watch(inspectors_of(inspectors)), seconds_of(grace)
         self._arounds: tuple[Around, ...] = ()
         self._now: Callable[[], float] = time.time
         self._new_run_id: Callable[[], str] = _new_run_id
@@ -89,12 +98,15 @@ class Interpreter:
     async def perform(self, effect: Effect, tell: Tell = silent) -> Answered:
         """The answer, with the seconds it took, or None: it cannot be had here.
 
-        It never raises: what goes wrong is an answer too. To cancel it is awaited.
+        What goes wrong is an answer too; it raises only for what is no effect. To cancel
+        it is awaited.
         """
+        refuse_no_effect(effect)
         return await self._within(self._arounds, effect, tell)
 
     def perform_sync(self, effect: Effect) -> Answered:
         """The same from code that is not asynchronous."""
+        refuse_no_effect(effect)
         return run_here(
             partial(self.perform, effect),
             "interpreter.perform_sync()",
@@ -251,36 +263,6 @@ def _checked(effect: Effect, answer: object) -> Answered:
 NO_ANSWER: Final = (
     "the answer to {} is built from the effect, as in effect.fail('why'), or is None; "
     "this is {!r}"
-)
-
-N = TypeVar("N", Model, Tool)
-
-
-def _sorted(
-    capabilities: Iterable[Model | Tool],
-) -> tuple[dict[str, Model], dict[str, Tool]]:
-    models: dict[str, Model] = {}
-    tools: dict[str, Tool] = {}
-    for capability in capabilities:
-        match capability:
-            case Model():
-                _add(models, capability.id, capability)
-            case Tool():
-                _add(tools, capability.spec.name, capability)
-            case _:
-                raise TypeError(NO_CAPABILITY.format(capability))
-    return models, tools
-
-
-def _add(known: dict[str, N], name: str, capability: N) -> None:
-    if known.setdefault(name, capability) is not capability:
-        message = f"Two {type(capability).__name__.lower()}s are called {name!r}"
-        raise ValueError(message)
-
-
-NO_CAPABILITY: Final = (
-    "An Interpreter takes models and tools, each as an argument of its own, but got "
-    "{!r}. Decorate a function with @tool; write *tools for a list."
 )
 
 

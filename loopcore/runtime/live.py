@@ -11,12 +11,13 @@ from loopcore.config import AnyConfig, LoopConfig, T
 from loopcore.effects import CallModel, Effect
 from loopcore.events import Delta, Event
 from loopcore.frozen import FrozenDict, Json, evolve
-from loopcore.inputs import INPUTS, Abort, Answer, Input, Prompt
+from loopcore.inputs import Abort, Answer, Input
 from loopcore.messages import AssistantMessage
 from loopcore.reducer import Effects, Given, RunResult, advance, step
 from loopcore.runtime.interpreter import Interpreter
 from loopcore.runtime.partial import Partial
 from loopcore.runtime.record import Recording
+from loopcore.runtime.slips import input_of, refuse_slips
 from loopcore.runtime.tasks import ended
 from loopcore.state import Rejected, State
 
@@ -155,9 +156,8 @@ class Live(Generic[T]):
         return RunResult.of(self.config, self.state)
 
     def _input(self, given: Given) -> Input:
-        if not isinstance(given, INPUTS):
-            return Prompt(given)
-        return self._with_partials(given) if isinstance(given, Abort) else given
+        ready = input_of(given)
+        return self._with_partials(ready) if isinstance(ready, Abort) else ready
 
     def _with_partials(self, given: Abort) -> Abort:
         """An abort keeps what had been streamed."""
@@ -232,6 +232,7 @@ def beginning(
     run_id: str | None,
 ) -> State:
     """The state to go on from: the given one, or a new one."""
+    refuse_slips(config, interpreter, state, run_id)
     if state is None:
         return State.start(config, run_id=run_id or interpreter.new_run_id())
     if run_id not in (None, state.run_id):

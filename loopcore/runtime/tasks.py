@@ -12,7 +12,8 @@ async def ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
     meanwhile does that, and is passed on when all have ended. What they raise is dropped:
     nobody wants their answers any more.
     """
-    pending, cancelled = {task for task in tasks if not task.done()}, False
+    pending: set[asyncio.Task[Any]] = {task for task in tasks if not task.done()}
+    cancelled = False
     while pending:
         try:
             await asyncio.wait(pending)

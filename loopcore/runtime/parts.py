@@ -1,0 +1,117 @@
+"""What an interpreter is made of: sorted, and refused in a sentence where it is wrong."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeVar
+
+from loopcore.config import Nested
+from loopcore.effects import CallModel, Consult, RequestApproval, RunTool, Sleep
+from loopcore.runtime.inspect import Inspector
+from loopcore.runtime.model import Model
+from loopcore.runtime.tool import Tool
+
+EFFECTS: Final = (CallModel, RunTool, RequestApproval, Consult, Sleep)
+
+N = TypeVar("N", Model, Tool)
+
+
+def capabilities_of(
+    given: Iterable[Model | Tool | Nested],
+) -> tuple[dict[str, Model], dict[str, Tool]]:
+    """The models and the tools among these, by their names.
+
+    Raises:
+        TypeError: for what is neither.
+        ValueError: for two of one name.
+    """
+    models: dict[str, Model] = {}
+    tools: dict[str, Tool] = {}
+    for capability in given:
+        match capability:
+            case Model():
+                _add(models, capability.id, capability)
+            case Tool():
+                _add(tools, capability.spec.name, capability)
+            case Nested(spec=spec):
+                raise TypeError(NESTED.format(spec.name))
+            case _:
+                raise TypeError(NO_CAPABILITY.format(capability))
+    return models, tools
+
+
+def _add(known: dict[str, N], name: str, capability: N) -> None:
+    if known.setdefault(name, capability) is not capability:
+        message = f"Two {type(capability).__name__.lower()}s are called {name!r}"
+        raise ValueError(message)
+
+
+NESTED: Final = (
+    "The nested configuration {!r} acts through its own model and tools: give those to "
+    "the Interpreter, `Interpreter(model, *tools)`, and not the configuration."
+)
+NO_CAPABILITY: Final = (
+    "An Interpreter takes models and tools, each as an argument of its own, but got "
+    "{!r}. Decorate a function with @tool; write *tools for a list."
+)
+
+
+def refuse_no_effect(effect: object) -> None:
+    """Refuse what nobody could perform."""
+    if not isinstance(effect, EFFECTS):
+        message = (
+            "An interpreter performs an effect, such as one of `state.waiting`; it got "
+            f"{effect!r:.80}."
+        )
+        raise TypeError(message)
+
+
+def refuse_no_function(approve: object) -> None:
+    """Refuse what cannot decide for a person."""
+    if approve is not None and not callable(approve):
+        message = (
+            "Interpreter(approve=...) takes a function that decides on an approval, such "
+            f"as `lambda ask: ask.approve()`; it got {approve!r:.80}."
+        )
+        raise TypeError(message)
+
+
+def services_of(given: object) -> dict[str, Any]:
+    """Functions by their names."""
+    if isinstance(given, Mapping):
+        found = dict[str, Any](given)  # pyright: ignore[reportUnknownArgumentType]  # of anything
+        if all(map(callable, found.values())):
+            return found
+    message = (
+        "Interpreter(services=...) takes functions by the names that hooks ask for, as in "
+        f'{{"policy": policy}}; it got {given!r:.80}.'
+    )
+    raise TypeError(message)
+
+
+def inspectors_of(given: object) -> tuple[Inspector, ...]:
+    """Inspectors, each of them an object."""
+    if not isinstance(given, Iterable):
+        raise TypeError(NO_INSPECTORS.format(given))
+    found = tuple[Any, ...](given)  # pyright: ignore[reportUnknownArgumentType]  # of anything
+    for one in found:
+        if isinstance(one, type):
+            message = (
+                f"inspectors= has the class {one.__name__}: write {one.__name__}()."
+            )
+            raise TypeError(message)
+        if not isinstance(one, Inspector):
+            raise TypeError(NO_INSPECTORS.format(one))
+    return found
+
+
+NO_INSPECTORS: Final = (
+    "Interpreter(inspectors=[...]) takes a list of inspectors, objects of a class that "
+    "inherits from Inspector; it got {!r:.80}."
+)
+
+
+def seconds_of(grace: object) -> float:
+    """How many seconds a thread is waited for."""
+    if isinstance(grace, int | float) and grace >= 0:
+        return grace
+    message = f"Interpreter(grace=...) takes seconds, 0 or more; it got {grace!r:.80}."
+    raise ValueError(message)
