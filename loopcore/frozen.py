@@ -123,6 +123,11 @@ def clean(text: str) -> str:
     return text
 
 
+def clean_if_any(text: str | None) -> str | None:
+    """`clean`, for text that may be missing."""
+    return None if text is None else clean(text)
+
+
 def refuse_other_than_text(value: object) -> None:
     """Raise TypeError for what is no text."""
     if not isinstance(value, str):

@@ -15,6 +15,7 @@ from loopcore.frozen import (
     Json,
     a,
     clean,
+    clean_if_any,
     constructor,
     dump_json,
     finite,
@@ -80,7 +81,7 @@ class Text:
     """Plain text. `signature` is a provider's own token, kept verbatim."""
 
     text: str = field(converter=clean)
-    signature: str | None = field(default=None, kw_only=True)
+    signature: str | None = field(default=None, kw_only=True, converter=clean_if_any)
 
 
 @constructor
@@ -98,7 +99,7 @@ class Thinking:
     """A model's reasoning. A redacted one has its payload in `signature`."""
 
     text: str = field(converter=clean)
-    signature: str | None = None
+    signature: str | None = field(default=None, converter=clean_if_any)
     redacted: bool = False
 
 
@@ -115,9 +116,9 @@ class ToolCall:
     name: str = field(converter=clean)
     arguments: FrozenDict[Json] = field(default=EMPTY, converter=freeze_object)
     id: str = field(default="", converter=clean)
-    raw: str | None = field(default=None, kw_only=True)
-    malformed: str = field(default="", kw_only=True)
-    signature: str | None = field(default=None, kw_only=True)
+    raw: str | None = field(default=None, kw_only=True, converter=clean_if_any)
+    malformed: str = field(default="", kw_only=True, converter=clean)
+    signature: str | None = field(default=None, kw_only=True, converter=clean_if_any)
 
     @classmethod
     def parse(cls, name: str, text: str, id: str = "") -> "ToolCall":  # noqa: A002
@@ -284,7 +285,7 @@ class ModelError:
     kind: Fault = field(default="network", validator=one_of(*FAULTS))
     retry_after: float | None = field(default=None, kw_only=True, validator=finite)
     status: int | None = field(default=None, kw_only=True)
-    request_id: str | None = field(default=None, kw_only=True)
+    request_id: str | None = field(default=None, kw_only=True, converter=clean_if_any)
     partial: AssistantMessage | None = field(
         default=None, kw_only=True, validator=takes(AssistantMessage, type(None))
     )
