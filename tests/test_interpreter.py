@@ -12,6 +12,7 @@ from returns.result import Failure, Success
 
 from loopcore import (
     Answer,
+    Approve,
     AssistantMessage,
     CallModel,
     Consult,
@@ -617,6 +618,37 @@ def test_an_approval_that_is_no_answer_is_a_reject() -> None:
         "TypeError: the answer to r1.1.1.ask.0 is built from the effect, as in "
         "effect.fail('why'), or is None; this is True"
     )
+
+
+async def truly(*_: object) -> Any:
+    """No answer to anything."""
+    return True
+
+
+def barely(_: RequestApproval) -> Any:
+    """A decision that does not say on what."""
+    return Approve()
+
+
+WRONG: Any = [
+    Interpreter(approve=truly),
+    Interpreter(approve=barely),
+    Interpreter().wrap(truly),
+]
+
+
+@pytest.mark.parametrize("able", WRONG)
+def test_a_developer_is_told_once_of_answers_that_are_none(
+    able: Interpreter, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The model that reads of it can put nothing right."""
+    for _ in range(2):
+        value_of(able, approval())
+
+    (record,) = caplog.records
+    assert (record.name, record.levelname) == ("loopcore", "ERROR")
+    assert "Return `effect.approve()`" in record.getMessage()
+    assert "the answer to r1.1.1.ask.0 is built from the effect" in record.getMessage()
 
 
 @pytest.mark.parametrize(

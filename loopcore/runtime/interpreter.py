@@ -16,8 +16,9 @@ from loopcore.events import Event, Tell
 from loopcore.frozen import EMPTY, Json, evolve
 from loopcore.inputs import Answer
 from loopcore.messages import ModelError
+from loopcore.reducer.door import BUILDERS
 from loopcore.runtime.context import Cancelled
-from loopcore.runtime.inspect import Inspector, Watch
+from loopcore.runtime.inspect import LOGGER, Inspector, Watch
 from loopcore.runtime.lacking import Able
 from loopcore.runtime.model import Model, call_model
 from loopcore.runtime.outcome import (
@@ -89,6 +90,7 @@ class Interpreter:
         self._approve, self._services = approve, services_of(services)
         self._watch, self._grace = Watch(inspectors_of(inspectors)), seconds_of(grace)
         self._arounds: tuple[Around, ...] = ()
+        self._told_of = set[type[Effect]]()
         self._now: Callable[[], float] = time.time
         self._new_run_id: Callable[[], str] = _new_run_id
 
@@ -176,7 +178,19 @@ class Interpreter:
             return failed(effect, problem)
         except Exception as problem:  # noqa: BLE001  # a fault out there is an answer here
             return failed(effect, problem)
-        return _checked(effect, answer)
+        return self._checked(effect, answer)
+
+    def _checked(self, effect: Effect, answer: object) -> Answered:
+        if answer is None:
+            return None
+        if isinstance(answer, Answer) and answer.effect_id == effect.id:
+            return answer
+        wrong = NO_ANSWER.format(effect.id, answer)
+        if type(effect) not in self._told_of:
+            # A model reads it, who can put nothing right.
+            self._told_of.add(type(effect))
+            LOGGER.error(ONCE, wrong, BUILDERS[type(effect)])
+        return failed(effect, TypeError(wrong))
 
     async def _through(
         self, arounds: tuple[Around, ...], effect: Effect, tell: Tell
@@ -252,17 +266,14 @@ def failed(effect: Effect, problem: BaseException) -> Answer:
             return effect.fail(spoken(problem))
 
 
-def _checked(effect: Effect, answer: object) -> Answered:
-    if answer is None:
-        return None
-    if isinstance(answer, Answer) and answer.effect_id == effect.id:
-        return answer
-    return failed(effect, TypeError(NO_ANSWER.format(effect.id, answer)))
-
-
 NO_ANSWER: Final = (
     "the answer to {} is built from the effect, as in effect.fail('why'), or is None; "
     "this is {!r}"
+)
+ONCE: Final = (
+    "approve=, or a function put round, returned what is no answer: %s. Return "
+    "`effect.%s` or what another of its methods builds. Now it counts as a failure. This "
+    "is logged once for each kind of effect."
 )
 
 
