@@ -11,6 +11,7 @@ from loopcore import (
     Interpreter,
     Log,
     LoopConfig,
+    Rejected,
     RequestApproval,
     RunResult,
     State,
@@ -133,6 +134,17 @@ def test_what_is_no_input_is_refused_before_anything_starts(
 
     assert said in str(refused.value)
     assert told.events == 0
+
+
+@WAYS
+def test_a_second_text_is_refused_as_busy_and_told_of_steering(
+    way: Callable[..., object],
+) -> None:
+    with pytest.raises(Rejected, match=r"say more with Steer\(...\) or FollowUp") as no:
+        way(CONFIG, ABLE, "one", "two")
+
+    assert no.value.kind == "busy"
+    assert '"busy": `Steer` and `FollowUp`' in (run.__doc__ or "")
 
 
 def test_what_is_sent_to_a_stream_is_looked_at_too() -> None:

@@ -28,8 +28,10 @@ async def run(
     Args:
         config: what the run is.
         interpreter: who does the work.
-        given: texts (prompts), messages and inputs, answers to approvals among them; may
-            be nothing, to perform what the state waits for.
+        given: a text or message (a prompt), and inputs, answers to approvals among them;
+            may be nothing, to perform what the state waits for. They are taken in order,
+            all or none. A second prompt would come while the first one is worked on and
+            is refused as "busy": `Steer` and `FollowUp` are for saying more.
         state: a run to go on with; without it a new one begins.
         run_id: the new run's name; by default the interpreter invents one.
         journal: a file that does not exist yet; each input is written to it before the
@@ -37,6 +39,7 @@ async def run(
 
     Raises:
         Rejected: if the run cannot take what is given.
+        TypeError: for what a run cannot be given, saying what to write.
         ValueError: if the interpreter lacks what the configuration offers.
     """
     live = Live(config, interpreter, beginning(config, interpreter, state, run_id))

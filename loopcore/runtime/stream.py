@@ -116,6 +116,7 @@ def stream(
 
     Raises:
         Rejected: if the run cannot take what is given.
+        TypeError: for what a run cannot be given, saying what to write.
         ValueError: if the interpreter lacks what the configuration offers.
     """
     events = deque[Event]()
