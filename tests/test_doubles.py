@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from loopcore import (
+    Abort,
     AssistantMessage,
     CallModel,
     Image,
     LoopConfig,
     ModelError,
+    Stop,
     Text,
     Thinking,
     ToolCall,
@@ -19,9 +21,11 @@ from loopcore import (
     ToolSpec,
     UserMessage,
 )
+from loopcore.events import Delta
 from loopcore.frozen import vector
 from loopcore.runtime.interpreter import Interpreter
 from loopcore.runtime.run import run, run_sync
+from loopcore.runtime.stream import stream
 from loopcore.testing import ScriptedModel, ScriptedTools
 from tests.leaks import alone
 
@@ -104,6 +108,52 @@ def test_a_reply_is_told_piece_by_piece() -> None:
         (2, "add"),
         (2, '{"a":1}'),
     ]
+
+
+@pytest.mark.parametrize(
+    "reply", [Text("one two three"), Thinking("one two three"), [ADD, ADD, ADD]]
+)
+@pytest.mark.parametrize("after", [1, 2])
+def test_a_reply_can_be_stopped_in_the_middle(reply: Any, after: int) -> None:
+    async def main() -> int:
+        model = ScriptedModel(reply)
+        events = stream(LoopConfig(model=model), Interpreter(model), "go")
+        pieces = 0
+        async for event in events:
+            pieces += isinstance(event, Delta)
+            if isinstance(event, Delta) and pieces == after:
+                events.send(Abort())
+        assert events.result.stop == Stop("aborted")
+        return pieces
+
+    assert alone(main()) == after
+
+
+@pytest.mark.parametrize(
+    ("reply", "wrong"),
+    [
+        (3, "3 is none"),
+        (None, "None is none"),
+        (b"hi", "b'hi' is none"),
+        ({"a": 1}, "{'a': 1} is none"),
+        (["hi", 3], "3 is none"),
+        (UserMessage("hi"), r"UserMessage\(.* is none"),
+        ([AssistantMessage("hi")], r"AssistantMessage\(.* is none"),
+    ],
+)
+def test_what_no_model_says_is_refused(reply: Any, wrong: str) -> None:
+    with pytest.raises(TypeError, match=wrong):
+        ScriptedModel("one", reply)
+
+
+def test_what_no_model_says_is_refused_of_a_function_too() -> None:
+    def wrong(_: CallModel) -> Any:
+        return 3
+
+    value = said(ScriptedModel(wrong))
+
+    assert isinstance(value, ModelError)
+    assert "3 is none of these" in value.message
 
 
 def test_a_script_that_is_too_short_says_so_and_is_not_complete() -> None:

@@ -1,5 +1,6 @@
 """A model and tools that say what a test tells them to."""
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
@@ -26,6 +27,12 @@ Said: TypeAlias = str | Part | Iterable[str | Part] | AssistantMessage | ModelEr
 Reply: TypeAlias = Said | Callable[[CallModel], Said]
 """Text, a tool call or several, a whole message, a failure, or a function of the request."""
 
+PARTS: Final = (str, Text, Image, Thinking, ToolCall)
+NO_REPLY: Final = (
+    "A ScriptedModel says texts, parts such as a ToolCall, lists of these, whole messages "
+    "or a ModelError, or asks a function of the request; {!r:.80} is none of these."
+)
+
 WORDS: Final = re.compile(r"\s*\S+|\s+")
 
 
@@ -43,6 +50,8 @@ class ScriptedModel(Model):
     requests: list[CallModel] = field(factory=list[CallModel])
 
     def __init__(self, *replies: Reply, id: str = "test:script") -> None:  # noqa: A002
+        for reply in replies:
+            refuse_no_reply(reply)
         self.__attrs_init__(id, self._reply, replies)  # pyright: ignore[reportAttributeAccessIssue]  # made by attrs
 
     def __repr__(self) -> str:
@@ -56,7 +65,7 @@ class ScriptedModel(Model):
         reply = self.replies[asked]
         said = _called(reply(effect) if callable(reply) else reply, self.id)
         if isinstance(said, AssistantMessage):
-            stream(said, tell)
+            await stream(said, tell)
         return said
 
     def _overrun(self) -> str:
@@ -73,11 +82,33 @@ class ScriptedModel(Model):
         assert not over, self._overrun()  # noqa: S101  # as above
 
 
+def refuse_no_reply(reply: object) -> None:
+    """Refuse what a model could not say."""
+    if not _is_said(reply):
+        raise TypeError(NO_REPLY.format(reply))
+    if isinstance(reply, list | tuple):
+        _refuse_no_part(reply)  # pyright: ignore[reportUnknownArgumentType]  # of anything
+
+
+def _refuse_no_part(items: Iterable[object]) -> None:
+    for one in items:
+        if not isinstance(one, PARTS):
+            raise TypeError(NO_REPLY.format(one))
+
+
+def _is_said(reply: object) -> bool:
+    if isinstance(reply, bytes | Mapping):
+        return False
+    whole = isinstance(reply, (*PARTS, AssistantMessage, ModelError))
+    return whole or callable(reply) or isinstance(reply, Iterable)
+
+
 def _last(requests: list[CallModel]) -> str:
     return repr(requests[-1].messages[-1]) if requests[-1].messages else "nothing"
 
 
 def _called(said: Said, model: str) -> Called:
+    refuse_no_reply(said)
     if isinstance(said, AssistantMessage | ModelError):
         return said
     content = (
@@ -88,21 +119,25 @@ def _called(said: Said, model: str) -> Called:
     return AssistantMessage(parts, model=model, finish="tools" if calls else "end")
 
 
-def stream(message: AssistantMessage, tell: Tell) -> None:
-    """Tell a message piece by piece: text word by word, a call's name, its arguments."""
+async def stream(message: AssistantMessage, tell: Tell) -> None:
+    """Tell a message piece by piece, and let others go on after each, who may stop it."""
     for place, part in enumerate(message.parts):
-        match part:
-            case Text(text=text):
-                for word in WORDS.findall(text):
-                    tell(word, part=place)
-            case Thinking(text=text):
-                for word in WORDS.findall(text):
-                    tell(thinking=word, part=place)
-            case ToolCall():
-                tell(part=place, name=part.name)
-                tell(part=place, arguments=part.text)
-            case _:
-                pass
+        for piece in _pieces(part):
+            tell(part=place, **piece)
+            await asyncio.sleep(0)
+
+
+def _pieces(part: Part) -> list[dict[str, str]]:
+    """A text word by word; a call's name, then its arguments."""
+    match part:
+        case Text(text=text):
+            return [{"text": word} for word in WORDS.findall(text)]
+        case Thinking(text=text):
+            return [{"thinking": word} for word in WORDS.findall(text)]
+        case ToolCall():
+            return [{"name": part.name}, {"arguments": part.text}]
+        case _:
+            return []
 
 
 def ScriptedTools(  # noqa: N802  # a double, named like the others
