@@ -55,6 +55,10 @@ def test_the_commands_are_listed(sh: Shell) -> None:
     assert ["/help", "/model", "/save", "/usage", "/quit", "Ctrl-C", "Ctrl-D"] == [
         line.split()[0] for line in lines
     ]
+    words = [line.split()[1] for line in lines]
+    assert {13} == {
+        line.index(f" {word}") + 1 for line, word in zip(lines, words, strict=True)
+    }
 
 
 def test_quit_ends_it(sh: Shell) -> None:

@@ -24,6 +24,7 @@ ABOUT: Final = {
     "usage": "count the tokens so far",
     "quit": "end the conversation",
 }
+KEYS: Final = {"Ctrl-C": "stop a reply", "Ctrl-D": "end the conversation"}
 
 
 class Chat:
@@ -88,9 +89,9 @@ class Chat:
         self.session.show.end(ending)
 
     def _help(self, _: str) -> None:
-        for name, about in ABOUT.items():
-            self.session.show.say(f"/{name:<8}{about}")
-        self.session.show.say("Ctrl-C    stop a reply\nCtrl-D    end the conversation")
+        commands = {f"/{name}": about for name, about in ABOUT.items()}
+        for name, about in {**commands, **KEYS}.items():
+            self.session.show.say(f"{name:<9}{about}")
 
     def _quit(self, _: str) -> None:
         self._over = True
