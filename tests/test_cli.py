@@ -1,5 +1,6 @@
 """`loopcore run`: what it shows, what it saves, and what it tells the shell."""
 
+import importlib
 import json
 import os
 import shlex
@@ -520,6 +521,65 @@ def test_programs_get_json_lines(sh: Shell) -> None:
     } == told.json[-1]
 
 
+def test_a_request_is_told_without_its_messages_rather_than_with_none(
+    sh: Shell,
+) -> None:
+    sh.app('app(call("weather", city="Paris"), "Bye.")')
+
+    told = sh.loopcore("run", "app", "?", "--json").json
+
+    effects = [line["effect"] for line in told if line["type"] in ("Started", "Ended")]
+    assert [
+        "CallModel",
+        "CallModel",
+        "RunTool",
+        "RunTool",
+        "CallModel",
+        "CallModel",
+    ] == [effect["type"] for effect in effects]
+    assert not [effect for effect in effects if "messages" in effect]
+    assert ["id", "model"] == [key for key in effects[0] if key in ("id", "model")]
+
+
+def test_the_help_says_when_a_run_is_kept(sh: Shell) -> None:
+    shown = " ".join(sh.loopcore("run", "--help").out.split())
+
+    assert "Without both only a run that waits is saved" in shown
+    assert "saved there again, in place of what was there, unless --save" in shown
+    assert "A second Ctrl-C ends the program at once and saves nothing." in shown
+
+
+def test_a_run_that_is_neither_named_nor_waits_leaves_no_file(sh: Shell) -> None:
+    sh.app('app("Hi.")')
+
+    sh.loopcore("run", "app", "?")
+
+    assert ["app.py"] == [file.name for file in sh.folder.iterdir()]
+
+
+def test_a_resumed_run_is_saved_where_it_was_unless_another_file_is_named(
+    sh: Shell,
+) -> None:
+    sh.app('app(*["Hi."] * 3)')
+    sh.loopcore("run", "app", "1", "--save", "a.json")
+    first = (sh.folder / "a.json").read_bytes()
+
+    sh.loopcore("run", "app", "2", "--resume", "a.json", "--save", "b.json")
+    assert first == (sh.folder / "a.json").read_bytes()
+    sh.loopcore("run", "app", "2", "--resume", "a.json")
+    assert first != (sh.folder / "a.json").read_bytes()
+
+
+def test_the_version_is_told(sh: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(sh.folder)])
+    assert "loopcore, not installed as a package\n" == sh.loopcore("--version").out
+
+    (sh.folder / "loopcore-9.8.dist-info").mkdir()
+    (sh.folder / "loopcore-9.8.dist-info" / "METADATA").write_text("Version: 9.8\n")
+    importlib.invalidate_caches()
+    assert "loopcore 9.8\n" == sh.loopcore("--version").out
+
+
 def test_programs_are_told_what_waits(sh: Shell) -> None:
     sh.app(PAY)
 
@@ -571,6 +631,18 @@ MISTAKES = {
     ),
     "a saved file": ("run app ? --save app.py", "app.py exists already; give --save"),
     "no state": ("run app --resume app.py", "app.py: is not JSON: Expecting value"),
+    "a journal for a state": (
+        "run app --resume j.jsonl",
+        "j.jsonl is a journal, the record of a run, and no saved run. Give --resume the",
+    ),
+    "no module of tools": (
+        "run app ? --tools nosuch",
+        "There is no module 'nosuch' here. --tools takes the import path of a module",
+    ),
+    "no such tool": (
+        "run app ? --tools app:nosuch",
+        "'app' has no 'nosuch'. --tools takes the import path of a module",
+    ),
     "no file": (
         "run app --resume nope.json",
         "Cannot read nope.json: No such file or d",
@@ -599,6 +671,8 @@ def test_a_mistake_is_a_sentence(
     sh.module("from app import config", "half")
     if "paused" in command:
         sh.loopcore("run", "app", "Pay.", "--save", "paused.json")
+    if "jsonl" in command:
+        sh.loopcore("run", "app", "Hi!", "--journal", "j.jsonl")
     if "done" in command:
         sh.loopcore("run", "app", "Hi!", "--save", "done.json", "--model", "x:y")
     if "antropic" in command:

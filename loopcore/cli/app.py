@@ -53,7 +53,7 @@ def embedded(model: str | None, tools: Iterable[Tool]) -> App:
 def loaded(name: str) -> App:
     """The app of this name: `module`, or `module:config`."""
     path, _, attribute = name.partition(":")
-    module = _imported(path)
+    module = _imported(path, NO_MODULE)
     config = _member(module, attribute or "config", LoopConfig)
     return App(name, config, _member(module, "interpreter", Interpreter))
 
@@ -69,8 +69,12 @@ def connected_to(model: str) -> Model:
 def tools_of(name: str) -> tuple[Tool, ...]:
     """The tools of a module, or those under one name in it."""
     path, _, attribute = name.partition(":")
-    module = _imported(path)
-    found = _found(module, attribute) if attribute else list(vars(module).values())
+    module = _imported(path, NO_TOOLS)
+    found = (
+        _found(module, attribute, TOOLS_OF)
+        if attribute
+        else list(vars(module).values())
+    )
     tools: list[Tool] = [one for one in _several(found) if isinstance(one, Tool)]
     if not tools:
         message = f"There are no tools in {name!r}. Decorate functions with @tool."
@@ -95,8 +99,8 @@ def together(config: LoopConfig, tools: Iterable[Tool]) -> tuple[ToolSpec, ...]:
     return specs
 
 
-def _imported(path: str) -> ModuleType:
-    """A module, found from the current folder as `python -m` would."""
+def _imported(path: str, missing: str) -> ModuleType:
+    """A module, found from the current folder as `python -m` would, or what is missing."""
     if path.endswith(".py") or "/" in path:
         message = f"{path!r} is a file; give its import path: {_dotted(path)!r}."
         raise Mistake(message)
@@ -107,7 +111,7 @@ def _imported(path: str) -> ModuleType:
     except ModuleNotFoundError as problem:
         if problem.name is None or not f"{path}.".startswith(f"{problem.name}."):
             raise Mistake(_broken(path, problem)) from problem
-        raise Mistake(NO_MODULE.format(path)) from None
+        raise Mistake(missing.format(path)) from None
     except Exception as problem:
         raise Mistake(_broken(path, problem)) from problem
 
@@ -116,6 +120,11 @@ NO_MODULE: Final = (
     "There is no module {0!r} here. An APP is an import path such as 'app'. If {0!r} "
     "begins the prompt, put the whole prompt into quotes."
 )
+TOOLS_OF: Final = (
+    "--tools takes the import path of a module with functions that are decorated with "
+    "@tool; 'module:name' takes one of them, or a list."
+)
+NO_TOOLS: Final = f"There is no module {{0!r}} here. {TOOLS_OF}"
 
 
 def _dotted(path: str) -> str:
@@ -127,15 +136,15 @@ def _broken(path: str, problem: Exception) -> str:
     return f"{path!r} cannot be imported: {said} ({place_of(problem)})"
 
 
-def _found(module: ModuleType, name: str) -> Any:  # noqa: ANN401  # whatever is there
+def _found(module: ModuleType, name: str, wanted: str) -> Any:  # noqa: ANN401  # whatever is there
     if not hasattr(module, name):
-        message = f"{module.__name__!r} has no {name!r}. {WANTED}"
+        message = f"{module.__name__!r} has no {name!r}. {wanted}"
         raise Mistake(message)
     return getattr(module, name)
 
 
 def _member(module: ModuleType, name: str, kind: type[T]) -> T:
-    value = _found(module, name)
+    value = _found(module, name, WANTED)
     if isinstance(value, kind):
         return value
     message = (

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -23,7 +24,25 @@ Exit codes:
 """
 
 
+def _tell_version(context: click.Context, _: click.Parameter, told: bool) -> None:  # noqa: FBT001  # a flag
+    if not told:
+        return
+    try:
+        click.echo(f"loopcore {version('loopcore')}")
+    except PackageNotFoundError:
+        click.echo("loopcore, not installed as a package")
+    context.exit()
+
+
 @click.group(epilog=CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_tell_version,
+    help="Tell the version.",
+)
 def commands() -> None:
     """An agent loop as a pure function.
 
@@ -41,8 +60,11 @@ def commands() -> None:
 def run(words: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  # the options
     """Give a prompt to an APP, and show what comes of it.
 
-    One argument alone is the prompt; with --resume, it is the APP. Ctrl-C stops the run and
-    keeps what it has.
+    One argument alone is the prompt; with --resume, it is the APP.
+
+    Ctrl-C stops the run. What was said until then is part of it, and is in the file if
+    --save or --resume names one. A second Ctrl-C ends the program at once and saves
+    nothing.
     """
     options = Options(**given)
     with as_sentences(debug=options.debug), asyncio.Runner() as runner:
@@ -65,7 +87,8 @@ def run(words: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  # the op
 def chat(app: str | None, **given: Any) -> None:  # noqa: ANN401  # the options
     """Talk with an APP; /help lists what else can be said.
 
-    Ctrl-C stops a reply, Ctrl-D ends the conversation.
+    Ctrl-C stops a reply, Ctrl-D ends the conversation. Then the conversation is saved if
+    --save or --resume names a file, or if it waits for an answer; /save does so before.
     """
     options = Options(**given)
     with as_sentences(debug=options.debug), asyncio.Runner() as runner:

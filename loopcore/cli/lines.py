@@ -1,6 +1,7 @@
 """A run as JSON Lines, for programs: each event as it comes, and the result last."""
 
 import json
+from typing import Any
 
 import click
 
@@ -24,7 +25,7 @@ class Lines:
 
     def event(self, event: Event) -> None:
         """An event."""
-        _write(to_json(_bare(event), Event))
+        _write(_told(event))
 
     def asked(self, effect: RequestApproval) -> None:
         """Nothing: the result has what waits."""
@@ -44,7 +45,7 @@ class Lines:
                 "run_id": result.state.run_id,
                 "output": result.output,
                 "stop": result.stop and to_json(result.stop),
-                "waiting": [to_json(_short(e), Effect) for e in result.waiting],
+                "waiting": [_short(effect) for effect in result.waiting],
                 "turns": result.state.turns,
                 "usage": to_json(result.usage),
                 "seconds": round(ending.seconds, 3),
@@ -53,18 +54,29 @@ class Lines:
         )
 
 
-def _bare(event: Event) -> Event:
-    if isinstance(event, Started | Ended):
-        return evolve(event, effect=_short(event.effect))
-    return event
+def _told(event: Event) -> dict[str, Any]:
+    if not isinstance(event, Started | Ended):
+        return _object(event, Event)
+    bare = evolve(event, effect=_bare(event.effect))
+    return {**_object(bare, Event), "effect": _short(event.effect)}
 
 
-def _short(effect: Effect) -> Effect:
-    return (
-        evolve(effect, messages=transcript())
-        if isinstance(effect, CallModel)
-        else effect
-    )
+def _short(effect: Effect) -> dict[str, Any]:
+    """An effect without its messages, rather than with none."""
+    told = _object(_bare(effect), Effect)
+    return {key: value for key, value in told.items() if key != "messages"}
+
+
+def _bare(effect: Effect) -> Effect:
+    """Nothing is encoded that is then left out."""
+    if isinstance(effect, CallModel):
+        return evolve(effect, messages=transcript())
+    return effect
+
+
+def _object(value: object, kind: Any) -> dict[str, Any]:  # noqa: ANN401  # a union
+    told: Any = to_json(value, kind)
+    return dict(told)
 
 
 def _write(data: Json) -> None:

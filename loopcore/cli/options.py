@@ -57,9 +57,17 @@ OPTIONS: Final = (
     click.option(
         "--journal", type=FILE, help="Record the run in this file; it must be new."
     ),
-    click.option("--resume", type=FILE, help="Go on with the run saved in this file."),
     click.option(
-        "--save", type=FILE, help="Save the run in this file, however it ends."
+        "--resume",
+        type=FILE,
+        help="Go on with the run saved in this file. Then it is saved there again, in "
+        "place of what was there, unless --save names another file.",
+    ),
+    click.option(
+        "--save",
+        type=FILE,
+        help="Save the run in this file, however it ends; it must be new, or that of "
+        "--resume. Without both only a run that waits is saved, as RUN_ID.json.",
     ),
     click.option(
         "--json", is_flag=True, help="Print events as JSON Lines, the result last."

@@ -3,11 +3,14 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from returns.result import Failure
 
 from loopcore import State
 from loopcore.cli.mistakes import Mistake
+from loopcore.frozen import parse_json
+from loopcore.runtime.record import FORMAT
 
 
 def saved_in(file: Path) -> State:
@@ -17,11 +20,32 @@ def saved_in(file: Path) -> State:
     except OSError as problem:
         message = f"Cannot read {file}: {problem.strerror}."
         raise Mistake(message) from problem
+    if _is_journal(data):
+        raise Mistake(JOURNAL.format(file))
     loaded = State.loads(data)
     if isinstance(loaded, Failure):
         message = f"{file}: {loaded.failure()}"
         raise Mistake(message)
     return loaded.unwrap()
+
+
+def _is_journal(data: bytes) -> bool:
+    """Whether the first line is a journal's header."""
+    try:
+        header = parse_json(data.partition(b"\n")[0])
+    except ValueError:
+        return False
+    match header:
+        case {"format": str(name)}:
+            return name == FORMAT
+        case _:
+            return False
+
+
+JOURNAL: Final = (
+    "{} is a journal, the record of a run, and no saved run. Give --resume the file that "
+    "--save named, or that the run was saved to when it paused."
+)
 
 
 def save(state: State, file: Path) -> None:
