@@ -300,6 +300,22 @@ async def aborted(events: Stream) -> None:
     await read(events)
 
 
+async def aborted_by_another(events: Stream) -> None:
+    """Abort this while somebody else waits for its next event."""
+    reads = asyncio.create_task(read(events))
+    await asyncio.sleep(0)
+    events.send(Abort())
+    await reads
+
+
+async def aborted_and_read_later(events: Stream) -> None:
+    """Abort this, and ask for its next event only after a while."""
+    events.send(Abort())
+    for _ in range(5):
+        await asyncio.sleep(0)
+    await read(events)
+
+
 async def read(events: Stream) -> None:
     """Go on to its end."""
     async for _ in events:
@@ -320,7 +336,9 @@ async def cancelled(events: Stream) -> None:
     await asyncio.wait([waits])
 
 
-WAYS_TO_STOP: Any = pytest.mark.parametrize("stop", [aborted, left, cancelled])
+WAYS_TO_STOP: pytest.MarkDecorator = pytest.mark.parametrize(
+    "stop", [aborted, aborted_by_another, aborted_and_read_later, left, cancelled]
+)
 
 
 @WAYS_TO_STOP
