@@ -11,18 +11,18 @@ from pyrsistent import PVector
 
 from loopcore import State, effects, events, inputs, messages, settings, state, tools
 from loopcore.frozen import UNSET, FrozenDict, Unset, freeze, vector
-from loopcore.hooks import merge, points
+from loopcore.hooks import merge, points, updates
 from property_tests.resting import RESTING
 
 MODULES: Final = (messages, tools, settings, inputs, effects, events, state, merge)
 RECORDS: Final[tuple[type, ...]] = tuple(
     found
-    for module in (*MODULES, points)
+    for module in (*MODULES, updates)
     for found in vars(module).values()
     if isinstance(found, type)
     and attrs.has(found)
     and found.__module__ == module.__name__
-    and (module is not points or issubclass(found, points.Update))
+    and (module is not updates or issubclass(found, updates.Update))
 )
 """Every kind of record that a state or a stream of events may hold."""
 

@@ -10,7 +10,14 @@ from typing import Any, Final
 
 import pytest
 
-from loopcore import Interpreter, LoopConfig, ToolCall, run_sync, tool
+from loopcore import (
+    Interpreter,
+    LoopConfig,
+    ToolCall,
+    ToolResultMessage,
+    run_sync,
+    tool,
+)
 from loopcore.testing import ScriptedModel
 from tests import standing_in
 
@@ -76,7 +83,8 @@ def test_the_rules_of_the_readme_block_count_and_soften(
 
     result = run_sync(config, Interpreter(model, fetch, delete_file), "go")
 
-    stored = {m.call_id: (m.outcome, m.text) for m in result.messages[2:-1]}  # type: ignore[union-attr]
+    results = [m for m in result.messages if isinstance(m, ToolResultMessage)]
+    stored = {m.call_id: (m.outcome, m.text) for m in results}
     assert ("blocked", "fetch was already used 3 times") == stored["c3"]
     assert ("blocked", "file deletion is disabled in this session") == stored["d"]
     assert ("ok", "No answer in time; carry on without it.") == stored["c0"]
@@ -100,7 +108,8 @@ def test_the_policy_of_the_readme_asks_its_service(
 
     result = run_sync(config, interpreter, "go")
 
-    assert outcome == result.messages[2].outcome  # type: ignore[union-attr]
+    (stored,) = [m for m in result.messages if isinstance(m, ToolResultMessage)]
+    assert outcome == stored.outcome
     assert [{"tool": "delete_file"}] == asked
 
 
