@@ -63,9 +63,9 @@ def refuse_other(given: object, who: str) -> None:
     if isinstance(given, State):
         return
     message = (
-        f"{who} needs a State but got `{given}`. deliver() and advance() return a result: "
-        "write `deliver(...).unwrap()` to insist, or `deliver(...).value_or(state)` to "
-        "ignore what was refused."
+        f"{who} needs a State but got `{given}`. deliver(), advance() and State.loads() "
+        "return a result: write `deliver(...).unwrap()` to insist, or "
+        "`deliver(...).value_or(state)` to ignore what was refused."
     )
     raise TypeError(message)
 
