@@ -3,6 +3,7 @@
 import pytest
 
 from loopcore import Abort, AssistantMessage, Consult, ModelError, ToolCall, Usage
+from loopcore.events import RunEnd, TurnEnd
 from loopcore.hooks import Hooks, Need, RawCallUpdate, ReplyUpdate, RetryUpdate
 from tests.driving import Spy, begin, call, config, typed
 
@@ -112,3 +113,18 @@ def test_a_second_run_may_be_repaired_as_often_as_the_first() -> None:
     run = run.give("again").says("three")
     assert run.reason == ""
     assert run.says("4").reason == "done"
+
+
+def test_each_turn_tells_what_it_cost() -> None:
+    """With its failed attempts and its hooks' own requests, and without other turns."""
+    turn = Spy()
+    retry = Hooks(
+        "h", on_model_error=Spy(RetryUpdate(retry=True)), prepare_next_turn=turn
+    )
+    partial = AssistantMessage("ha", usage=Usage(5, 1))
+    run = begin(config(retry)).fails(ModelError("cut", partial=partial)).woke()
+    run = run.says(call("a"), usage=Usage(2, 2)).ran("a").says("hi", usage=Usage(1, 0))
+
+    assert [event.usage for event in run.events(TurnEnd)] == [Usage(7, 3), Usage(1, 0)]
+    assert [view.usage for view in turn.views] == [Usage(7, 3), Usage(1, 0)]
+    assert run.events(RunEnd)[0].usage == run.state.usage == Usage(8, 3)
