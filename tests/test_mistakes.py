@@ -325,6 +325,24 @@ def test_a_run_that_works_says_what_it_waits_for() -> None:
     has(unwrapped(begin(config())), "waiting for r.1.1.model.1", "`why.state.waiting`")
 
 
+def test_a_run_that_has_not_begun_says_how_to_begin() -> None:
+    """Mistake 12."""
+    idle = Run(config(), State.start(config(), run_id="r"))
+
+    has(
+        unwrapped(idle),
+        "it is idle",
+        'run(config, interpreter, "...", state=why.state)',
+    )
+
+
+def test_a_run_that_a_hook_failed_reads_as_sentences() -> None:
+    """Mistake 12."""
+    text = str(unwrapped(begin(config(Hooks(transform_context=seen)))))
+
+    assert ".." not in text.replace("...", "")
+
+
 def test_a_done_run_is_unwrapped() -> None:
     """Mistake 12's other side."""
     run = begin(config()).says("hi")

@@ -27,11 +27,12 @@ class NotDone(Exception):
     def __str__(self) -> str:
         said = f"Run {self.state.run_id!r} has no output: "
         if self.stop:
-            return f"{said}{self.stop}. {GO_ON}"
+            return f"{said}{str(self.stop).removesuffix('.')}. {GO_ON}"
         asked = ", ".join(map(spoken, self.state.approvals))
         if asked:
             return f"{said}it is paused, waiting for approval of {asked}. {DECIDE}"
-        return f"{said}it is {describe(self.state)}. {PERFORM}"
+        advice = PERFORM if self.state.waiting else BEGIN
+        return f"{said}it is {describe(self.state)}. {advice}"
 
 
 GO_ON = (
@@ -40,6 +41,7 @@ GO_ON = (
 )
 DECIDE = "Save `why.state`, or answer `why.state.approvals[0].approve()` and run again."
 PERFORM = "Answer what `why.state.waiting` asks for."
+BEGIN = 'Say something: `run(config, interpreter, "...", state=why.state)`.'
 
 
 @frozen(repr=False)
