@@ -1,13 +1,15 @@
 """A run inside a run: the slot of a call holds the child's state, and folds it."""
 
 from collections.abc import Iterator
+from typing import Final
 
-from loopcore.config import AnyConfig
+from loopcore.config import AnyConfig, LoopConfig
 from loopcore.effects import Sleep
+from loopcore.events import Stop
 from loopcore.frozen import FrozenDict, evolve
-from loopcore.inputs import Abort, Input, Prompt
+from loopcore.inputs import Abort, Answer, Input, Prompt
 from loopcore.messages import AssistantMessage, Outcome
-from loopcore.reducer.out import Out, cancel, put, request, spend, the_turn
+from loopcore.reducer.out import Out, cancel, close, put, request, spend, the_turn
 from loopcore.state import Closed, Ready, Running, Settled, State, seed_of
 from loopcore.tools import ToolOutput
 
@@ -61,17 +63,38 @@ def fold_child(
 
     inner = config.nested(slot.spec.name)
     if inner is None:
-        return _forsake(child, out)
+        return _forsake(child, out, given)
     child, effects = step(inner, evolve(child, inbox=given))
     out.add(effects)
     return child
 
 
-def _forsake(child: State, out: Out) -> State:
-    """Nobody can fold it any more: what it wants is cancelled."""
-    from loopcore.reducer.winding import forsake  # noqa: PLC0415  # a fold inside a fold
+NOBODY: Final = LoopConfig(model="nobody:nobody")
+"""What folds a run whose configuration is gone: it has no hooks, and only ends runs."""
 
-    return forsake(child, out, GONE)
+
+def _forsake(child: State, out: Out, given: Input) -> State:
+    """Nobody can fold it any more: it winds up, and no hook of it is asked."""
+    from loopcore.reducer.step import go  # noqa: PLC0415  # a fold inside a fold
+    from loopcore.reducer.winding import abort, wind_up  # noqa: PLC0415
+
+    child = evolve(child, inputs=child.inputs + 1)
+    if isinstance(given, Abort):
+        return go(NOBODY, out, *abort(NOBODY, child, out, given))
+    if isinstance(given, Answer):
+        child = _took(child, out, given)
+    return go(NOBODY, out, *wind_up(NOBODY, child, out, Stop("hook_error", GONE)))
+
+
+def _took(state: State, out: Out, answer: Answer) -> State:
+    """The state of a run whose effect, or one inside it, got an answer of no use."""
+    place = place_of(state, answer.effect_id)
+    if place is None:
+        return close(state, out, answer)[0]
+    slot = the_turn(state).slots[place]
+    assert isinstance(slot, Running)  # noqa: S101  # place_of looked
+    assert slot.child is not None  # noqa: S101
+    return put(state, place, evolve(slot, child=_took(slot.child, out, answer)))
 
 
 def _settle(state: State, out: Out, place: int, slot: Running, child: State) -> State:

@@ -57,10 +57,15 @@ def step(config: AnyConfig, state: State) -> tuple[State, Effects]:
     out = Out()
     given = state.inbox
     state = evolve(state, inbox=None, inputs=state.inputs + 1)
-    state, stage = TAKE[type(given)](config, state, out, given)
+    state = go(config, out, *TAKE[type(given)](config, state, out, given))
+    return state, out.effects()
+
+
+def go(config: AnyConfig, out: Out, state: State, stage: str | None) -> State:
+    """The state at the next rest, this stage being next."""
     while stage is not None:
         state, stage = STAGES[stage](config, state, out)
-    return state, out.effects()
+    return state
 
 
 def _refuse_results(given: object) -> None:

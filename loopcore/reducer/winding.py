@@ -7,7 +7,7 @@ their hooks, the turn is closed, and the last stages run.
 from typing import Final, TypeAlias
 
 from loopcore.config import AnyConfig
-from loopcore.events import RunEnd, Stop
+from loopcore.events import Stop
 from loopcore.frozen import evolve
 from loopcore.inputs import Abort
 from loopcore.messages import (
@@ -18,7 +18,7 @@ from loopcore.messages import (
     ToolResultMessage,
 )
 from loopcore.reducer.nested import abort_children
-from loopcore.reducer.out import Out, cancel, spend, store, the_turn, where
+from loopcore.reducer.out import Out, cancel, spend, store, the_turn
 from loopcore.state import Done, Settled, Slot, State
 
 Stage: TypeAlias = tuple[State, str | None]
@@ -114,13 +114,3 @@ def _keep(state: State, out: Out, streamed: AssistantMessage) -> State:
     )
     state = evolve(state, turn=evolve(the_turn(state), reply=reply))
     return truncated(store(state, out, reply))
-
-
-def forsake(state: State, out: Out, text: str) -> State:
-    """End a nested run that nobody can fold any more."""
-    state = cancel(state, out, tuple(state.pending), "the end of its configuration")
-    for child in state.children:
-        forsake(child, out, text)
-    stop = Stop("hook_error", text)
-    out.tell.append(RunEnd(stop=stop, usage=state.usage, **where(state)))
-    return evolve(state, stage="idle", turn=None, known=(), stop=stop)
