@@ -54,6 +54,13 @@ def test_what_the_runs_inside_it_used_is_counted() -> None:
     assert run.state.usage == Usage(2, 1)
 
 
+def test_a_reply_of_no_use_is_paid_for_all_the_same() -> None:
+    """D36, D81: what was asked for was given, and costs what it costs."""
+    run = lost().says("found", usage=Usage(3, 1)).says("done")
+
+    assert run.state.usage == Usage(3, 1)
+
+
 def test_an_abort_keeps_what_it_had_streamed() -> None:
     """D25"""
     partials = {"r.1.1.run.0.1.1.model.1": AssistantMessage("half", usage=Usage(0, 3))}

@@ -9,7 +9,16 @@ from loopcore.events import Stop
 from loopcore.frozen import FrozenDict, evolve
 from loopcore.inputs import Abort, Answer, Input, Prompt
 from loopcore.messages import AssistantMessage, Outcome
-from loopcore.reducer.out import Out, cancel, close, put, request, spend, the_turn
+from loopcore.reducer.out import (
+    Out,
+    cancel,
+    close,
+    pay,
+    put,
+    request,
+    spend,
+    the_turn,
+)
 from loopcore.state import Closed, Ready, Running, Settled, State, seed_of
 from loopcore.tools import ToolOutput
 
@@ -90,7 +99,7 @@ def _took(state: State, out: Out, answer: Answer) -> State:
     """The state of a run whose effect, or one inside it, got an answer of no use."""
     place = place_of(state, answer.effect_id)
     if place is None:
-        return close(state, out, answer)[0]
+        return pay(close(state, out, answer)[0], answer.value)
     slot = the_turn(state).slots[place]
     assert isinstance(slot, Running)  # noqa: S101  # place_of looked
     assert slot.child is not None  # noqa: S101

@@ -10,7 +10,7 @@ from loopcore.effects import Effect
 from loopcore.events import Ended, Event, MessageAdded, Started
 from loopcore.frozen import FrozenDict, constructor, evolve
 from loopcore.inputs import Answer
-from loopcore.messages import NO_USAGE, Message, Usage
+from loopcore.messages import NO_USAGE, AssistantMessage, Message, ModelError, Usage
 from loopcore.state import Closed, Slot, State, Turn
 
 
@@ -125,6 +125,17 @@ def spend(state: State, usage: Usage) -> State:
         return state
     turn = state.turn and evolve(state.turn, usage=state.turn.usage + usage)
     return evolve(state, usage=state.usage + usage, turn=turn)
+
+
+def pay(state: State, value: object) -> State:
+    """Count the tokens of an answer, if it is a reply or a part of one."""
+    match value:
+        case AssistantMessage(usage=usage):
+            return spend(state, usage)
+        case ModelError(partial=AssistantMessage(usage=usage)):
+            return spend(state, usage)
+        case _:
+            return state
 
 
 def the_turn(state: State) -> Turn:

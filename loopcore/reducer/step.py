@@ -19,7 +19,7 @@ from loopcore.inputs import (
     Steer,
     Withdraw,
 )
-from loopcore.messages import NO_USAGE, AssistantMessage, ModelError
+from loopcore.messages import NO_USAGE
 from loopcore.reducer import turn as turns
 from loopcore.reducer.ask import parked
 from loopcore.reducer.batch import (
@@ -34,7 +34,7 @@ from loopcore.reducer.batch import (
 )
 from loopcore.reducer.door import Given, answerable, deliver
 from loopcore.reducer.nested import feed, place_of, time_out
-from loopcore.reducer.out import NOTHING, Effects, Out, close, spend, store, where
+from loopcore.reducer.out import NOTHING, Effects, Out, close, pay, store, where
 from loopcore.reducer.queues import drain, enqueue, withdraw
 from loopcore.reducer.winding import Stage, abort
 from loopcore.settings import Settings
@@ -194,14 +194,7 @@ def _know(state: State, given: Answer) -> State:
         evolve(k, value=given.value) if k.effect_id == given.effect_id else k
         for k in state.known
     )
-    state = evolve(state, known=known)
-    match given.value:
-        case AssistantMessage(usage=usage):
-            return spend(state, usage)
-        case ModelError(partial=AssistantMessage(usage=usage)):
-            return spend(state, usage)
-        case _:
-            return state
+    return pay(evolve(state, known=known), given.value)
 
 
 def _woke(config: AnyConfig, state: State, out: Out, effect: Sleep) -> Stage:
