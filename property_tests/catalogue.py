@@ -2,6 +2,8 @@
 
 from typing import Any, Final, cast
 
+from pyrsistent import pvector
+
 from loopcore import (
     AssistantMessage,
     CustomMessage,
@@ -105,10 +107,11 @@ FOUND: Final = ("yes", None, {"ok": True})
 
 SERVICE: Final = Need.service("seen", "policy", {"q": 1})
 OTHER: Final = Need.service("more", "policy")
-MODEL: Final = Need.model("sum", "Shorten.", model="test:small")
+MODEL: Final = Need.model("sum", pvector([UserMessage("Shorten.")]), model="test:small")
 
 SHOWN: Final[tuple[object, ...]] = (
     [UserMessage("shown")],
+    pvector([UserMessage("shown in a vector of C, where there is one")]),
     ContextUpdate(system="another"),
     ContextUpdate(tools=[ADD, SLOW]),
     ContextUpdate(tools=[]),
@@ -172,6 +175,7 @@ VALUES: Final[dict[PointName, tuple[object, ...]]] = {
         TurnUpdate(model="test:next", thinking="high", system="anew"),
         TurnUpdate(tools=[ADD, PAY]),
         TurnUpdate(transcript=[UserMessage("all over")]),
+        TurnUpdate(transcript=pvector([UserMessage("in C")]), inject=pvector()),
         TurnUpdate([CustomMessage("mark", 1), UserMessage("go")], tools=[]),
     ),
     "should_stop_after_turn": (False, True, "enough", Stop("limit", "spent"), ""),

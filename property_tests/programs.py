@@ -31,8 +31,17 @@ TOOL_NAMES: Final = tuple(tool.name for tool in TOOLS)
 NESTED: Final = (CHILD, TIMED, GUARDED)
 
 
+class Brief:
+    """What Hypothesis prints as its repr: records of ours within it are brief there."""
+
+    __slots__ = ()
+
+    def _repr_pretty_(self, printer: Any, cycle: object) -> None:  # noqa: ARG002
+        printer.text(repr(self))
+
+
 @frozen
-class Setup:
+class Setup(Brief):
     """A configuration as data; `inside` are those of the tools that are nested runs."""
 
     plans: tuple[Plan, ...] = ()
@@ -61,7 +70,7 @@ DECISIONS: Final = ("approve", "edit", "misedit", "reject", "respond")
 
 
 @frozen
-class Script:
+class Script(Brief):
     """What answers each effect: the effect's position alone decides."""
 
     replies: tuple[AssistantMessage | ModelError, ...] = ()
@@ -137,7 +146,7 @@ class Move:
 
 
 @frozen
-class Program:
+class Program(Brief):
     """A whole run as data."""
 
     setup: Setup

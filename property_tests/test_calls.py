@@ -11,12 +11,12 @@ from loopcore.hooks import Ask
 from property_tests.batches import OneByOne
 from property_tests.catalogue import CHILD, GUARDED, SERVICE, calm, wild
 from property_tests.laws import Balance, Paired, Waiting
-from property_tests.programs import Program, Script, Setup
+from property_tests.programs import Program, Script
 from property_tests.results import Results
-from property_tests.strategies import ORDERLY, programs, scripts, setups
+from property_tests.strategies import ORDERLY, programs
 from property_tests.table import After, Edited, Entry, Fail, Say
 from property_tests.verdicts import Chains, Gates
-from property_tests.world import RUN_ID, World, order_aside, run
+from property_tests.world import RUN_ID, World, order_aside, play, run
 
 GATES: Final = (
     *calm("before_tool_call") * 2,
@@ -78,14 +78,28 @@ def test_results_are_what_tools_gave_as_shaped_by_hooks(program: Program) -> Non
     run(program, Results())
 
 
-@given(setups(ORDERLY, names=(CHILD, GUARDED)), scripts(), st.data())
+STEERED: Final = ("answer", "answer", "answer", "steer", "follow_up")
+
+
+@given(
+    programs(ORDERLY, names=(CHILD, GUARDED), kinds=STEERED),
+    st.integers(0, 14),
+    st.binary(min_size=12, max_size=12),
+)
 def test_the_order_of_answers_does_not_matter(
-    setup: Setup, script: Script, data: st.DataObject
+    program: Program, shared: int, order: bytes
 ) -> None:
-    """3: whoever answers first, the transcript is the same, and so is all that is kept."""
-    order = data.draw(st.lists(st.integers(0, 3), max_size=12))
+    """3: forks of one state, answered in any order, come to the same transcript.
+
+    And to the same of all else that is kept; only in what order it came is another.
+    """
+    world = World.of(program.setup)
+    world.give(Prompt("begin"))
+    for move in program.moves[:shared]:
+        play(world, program.script, move)
     oldest, newest, mixed = (
-        settled(setup, script, turns) for turns in ([], [-1] * 99, order)
+        settled(world.fork(), program.script, turns)
+        for turns in ([], [-1] * 99, list(order))
     )
 
     assert order_aside(oldest.state) == order_aside(newest.state)
@@ -93,10 +107,8 @@ def test_the_order_of_answers_does_not_matter(
     assert told(oldest) == told(newest) == told(mixed)
 
 
-def settled(setup: Setup, script: Script, order: list[int]) -> World:
-    """A run whose answers come in this order, at last the oldest first."""
-    world = World.of(setup)
-    world.give(Prompt("begin"))
+def settled(world: World, script: Script, order: list[int]) -> World:
+    """It with answers that come in this order, at last the oldest first."""
     for turn in order:
         waiting = world.state.waiting
         if waiting:

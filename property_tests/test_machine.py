@@ -213,4 +213,4 @@ class Loop(RuleBasedStateMachine):
 
 
 TestLoop = Loop.TestCase
-TestLoop.settings = settings(stateful_step_count=25)
+TestLoop.settings = settings(stateful_step_count=40)

@@ -2,12 +2,13 @@
 
 from hypothesis import given
 
+from loopcore import Prompt
 from property_tests.catalogue import calm, wild
-from property_tests.laws import Aborted, Balance, Queues
-from property_tests.programs import KINDS, Program
-from property_tests.strategies import CALM, programs
+from property_tests.laws import Aborted, Balance, Paired, Queues, Tokens, Waiting
+from property_tests.programs import KINDS, Program, Setup
+from property_tests.strategies import CALM, programs, setups
 from property_tests.verdicts import Ends
-from property_tests.world import run
+from property_tests.world import World, play, run
 
 QUEUES = (*KINDS, *("steer", "follow_up", "withdraw", "continue") * 2)
 LATE = (*wild("after_tool_call"), *wild("after_tool_result"), *wild("after_model_call"))
@@ -30,6 +31,20 @@ def test_nothing_is_asked_after_an_abort(program: Program) -> None:
 def test_what_is_queued_is_said_once_or_withdrawn(program: Program) -> None:
     """8"""
     run(program, Queues())
+
+
+@given(programs(depth=2), setups(depth=2), setups(depth=0))
+def test_a_configuration_may_change_between_two_steps(
+    program: Program, other: Setup, bare: Setup
+) -> None:
+    """D52: also a nested run's, and it may be gone: 3, 11 and 13 hold all the same."""
+    world = World.of(program.setup, Waiting(), Balance(), Paired(), Tokens())
+    configs = (world.config, other.config(), bare.config())
+    world.give(Prompt("begin"))
+    for n, move in enumerate(program.moves):
+        world.config = configs[(n + move.n) % 3]
+        play(world, program.script, move)
+    world.settle(program.script)
 
 
 @given(programs())

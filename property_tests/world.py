@@ -6,6 +6,7 @@ from typing import Any, Final, Protocol, Self, TypeVar
 
 import attrs
 from attrs import define, field, frozen
+from pyrsistent import pvector
 from returns.result import Failure
 
 from loopcore import (
@@ -21,6 +22,7 @@ from loopcore import (
     Rejected,
     State,
     Steer,
+    UserMessage,
     Withdraw,
     deliver,
     step,
@@ -219,7 +221,7 @@ def given(world: World, move: Move) -> Input:
     key = (None, "a", "b", "a")[move.n % 4]
     match move.kind:
         case "steer":
-            return Steer(world.fresh("steer"), key)
+            return Steer(pvector([UserMessage(world.fresh("steer"))]), key)
         case "follow_up":
             return FollowUp(world.fresh("follow"), key)
         case "withdraw":
