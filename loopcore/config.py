@@ -101,7 +101,7 @@ class LoopConfig(Generic[T]):
     steering: Drain = field(default="one", validator=ONE_OR_ALL)
     follow_ups: Drain = field(default="one", validator=ONE_OR_ALL)
     settings: Settings = field(init=False, eq=False)
-    hooks_at: dict[PointName, tuple[Hooks, ...]] = field(init=False, eq=False)
+    hooks_at: FrozenDict[tuple[Hooks, ...]] = field(init=False, eq=False)
     memos: FrozenDict[Json] = field(init=False, eq=False)
     wanted: Wanted | None = field(init=False, eq=False)
 
@@ -113,7 +113,8 @@ class LoopConfig(Generic[T]):
         )
         memos = {h.name: h.memo for h in self.hooks if h.memo is not None}
         object.__setattr__(self, "settings", settings)
-        object.__setattr__(self, "hooks_at", {p: _at(self.hooks, p) for p in POINTS})
+        at = FrozenDict({point: _at(self.hooks, point) for point in POINTS})
+        object.__setattr__(self, "hooks_at", at)
         object.__setattr__(self, "memos", FrozenDict(memos))
         if self.optional and self.output is None:
             message = (

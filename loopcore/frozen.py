@@ -275,10 +275,18 @@ def takes(*kinds: type) -> "Callable[[object, attrs.Attribute[Any], Any], None]"
     return check
 
 
+def is_finite(value: float) -> bool:
+    """Whether JSON and clocks can hold the number."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond any float
+        return False
+
+
 def finite(record: object, field: "attrs.Attribute[Any]", value: float | None) -> None:
     """A validator for a number that JSON can hold, or None."""
     takes(int, float, type(None))(record, field, value)
-    if value is not None and not math.isfinite(value):
+    if value is not None and not is_finite(value):
         where = f"{type(record).__name__}({field.alias}=...)"
         message = f"{where} takes a finite number; it got {value}"
         raise ValueError(message)

@@ -284,7 +284,9 @@ class ModelError:
     message: str = field(converter=clean)
     kind: Fault = field(default="network", validator=one_of(*FAULTS))
     retry_after: float | None = field(default=None, kw_only=True, validator=finite)
-    status: int | None = field(default=None, kw_only=True)
+    status: int | None = field(
+        default=None, kw_only=True, validator=takes(int, type(None))
+    )
     request_id: str | None = field(default=None, kw_only=True, converter=clean_if_any)
     partial: AssistantMessage | None = field(
         default=None, kw_only=True, validator=takes(AssistantMessage, type(None))
@@ -327,7 +329,7 @@ class ToolResultMessage:
 class CustomMessage:
     """Kept in the transcript, shown to a model only if a hook turns it into a message."""
 
-    kind: str
+    kind: str = field(converter=clean)
     data: Any = field(default=None, converter=freeze)  # pyright: ignore[reportUnknownVariableType]
 
     @property

@@ -342,7 +342,7 @@ class State:
 
     def __repr__(self) -> str:
         counted = f"turn {self.turns}, {len(self.transcript)} messages"
-        return f"<run {self.run_id}: {describe(self)}; {counted}>"
+        return one_line(f"<run {self.run_id}: {describe(self)}; {counted}>")
 
 
 def _pack(state: State, plain: Code) -> Json:
@@ -385,6 +385,13 @@ def refuse_unpaired(history: tuple[Message, ...]) -> None:
         f"The transcript is not paired at message {place}: each tool call needs its one "
         "result beside it, in order. To mend it: transcript=repair(messages).",
     )
+
+
+def one_line(text: str) -> str:
+    """The text with what would break a line, or steer a terminal, written out."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def describe(state: State) -> str:

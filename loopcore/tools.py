@@ -26,6 +26,13 @@ def _named(spec: object, field_of: "Attribute[Any]", value: object) -> None:
         raise ValueError(message)
 
 
+def _lasting(spec: object, field_of: "Attribute[Any]", value: float | None) -> None:
+    finite(spec, field_of, value)
+    if value is not None and value < 0:
+        message = f"ToolSpec(timeout={value}): a timeout is not negative"
+        raise ValueError(message)
+
+
 @constructor
 @frozen
 class ToolSpec:
@@ -51,7 +58,7 @@ class ToolSpec:
     execution: Literal["parallel", "sequential"] = field(
         default="parallel", kw_only=True, validator=one_of("parallel", "sequential")
     )
-    timeout: float | None = field(default=None, kw_only=True, validator=finite)
+    timeout: float | None = field(default=None, kw_only=True, validator=_lasting)
     on_interrupt: Literal["report", "retry"] = field(
         default="report", kw_only=True, validator=one_of("report", "retry")
     )

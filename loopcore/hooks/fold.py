@@ -162,7 +162,7 @@ def _read(
 ) -> Said:
     """What a hook returned, as an update; a bare value is what its point is about."""
     kind = POINTS[point]
-    if returned is None or isinstance(returned, Need):
+    if returned is None or type(returned) is Need:
         return returned
     try:
         if isinstance(returned, kind.bare):
@@ -174,7 +174,8 @@ def _read(
         return _bad_memo(name, point, view, function, problem)
     except Exception as problem:  # noqa: BLE001  # whatever its values do
         text = f"returned {_short(returned)} at {point}"
-        return _fault(name, point, f"{text} {_at(function, view)}: {problem}.")
+        said = _short_text(problem).removesuffix(".")
+        return _fault(name, point, f"{text} {_at(function, view)}: {said}.")
     return _wrong(name, point, view, function, returned)
 
 
@@ -199,7 +200,7 @@ def _wrong(
     kind = POINTS[point]
     choices = ", ".join(filter(None, (f"a {kind.update.__name__}", kind.takes, "Need")))
     hint = ""
-    if point == "before_tool_call" and isinstance(returned, str):
+    if point == "before_tool_call" and type(returned) is str:
         hint = f' Did you mean `Block("{returned[:20]}…")`?'
     return _fault(
         name,
@@ -268,6 +269,13 @@ def _line(function: object, error: Exception | None) -> str:
 
 
 def _code(function: Any) -> Any:  # noqa: ANN401  # a code object or None
+    try:
+        return _code_of(function)
+    except Exception:  # noqa: BLE001  # whatever reading its attributes does
+        return None
+
+
+def _code_of(function: Any) -> Any:  # noqa: ANN401  # a code object or None
     while isinstance(function, functools.partial):
         function = function.func
     if not hasattr(function, "__code__"):

@@ -50,7 +50,11 @@ def strictest(old: "Verdict | Any", new: "Verdict | Any") -> Any:  # noqa: ANN40
         return later(old, new)
     if isinstance(old, Ask) and isinstance(new, Ask):
         return Ask("\n".join(filter(None, (old.question, new.question))))
-    return new if STRICT.index(type(new)) > STRICT.index(type(old)) else old
+    return new if _rank(new) > _rank(old) else old
+
+
+def _rank(verdict: Verdict) -> int:
+    return next(n for n, kind in enumerate(STRICT) if isinstance(verdict, kind))
 
 
 STRICT: Final = (Allow, Ask, Block)

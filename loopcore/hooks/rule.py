@@ -10,7 +10,7 @@ from attrs import Attribute, evolve, field, frozen
 
 from loopcore.effects import CallModel, Consult
 from loopcore.events import Stop
-from loopcore.frozen import Json, NotJson, clean, constructor, freeze, takes
+from loopcore.frozen import NotJson, clean, constructor, freeze, takes
 from loopcore.hooks.merge import Allow, Ask, Block
 from loopcore.hooks.points import CALL_POINTS, POINTS, PointName
 from loopcore.hooks.updates import (
@@ -44,6 +44,10 @@ def _key(key: object) -> str:
     raise ValueError(message)
 
 
+def _messages(say: Say | None) -> tuple[Message, ...] | None:
+    return None if say is None else messages(say)
+
+
 @constructor
 @frozen
 class Need:
@@ -53,11 +57,11 @@ class Need:
     """
 
     key: str = field(converter=_key)
-    messages: tuple[Message, ...] | None = None
-    model_id: str | None = None
-    system: str = ""
-    service_name: str = ""
-    data: Json = None
+    messages: tuple[Message, ...] | None = field(default=None, converter=_messages)
+    model_id: str | None = field(default=None, validator=takes(str, type(None)))
+    system: str = field(default="", converter=clean)
+    service_name: str = field(default="", converter=clean)
+    data: Any = field(default=None, converter=freeze)  # pyright: ignore[reportUnknownVariableType]
 
     @classmethod
     def model(

@@ -4,12 +4,12 @@ from typing import Final
 
 from returns.result import Failure, Success
 
+from loopcore.frozen import dump_json
 from loopcore.hooks import ContextUpdate, ContextView, Hooks, Need
 from loopcore.messages import (
     AssistantMessage,
     Message,
     SystemMessage,
-    ToolCall,
     ToolResultMessage,
     UserMessage,
 )
@@ -41,7 +41,7 @@ def compact(at: int, *, keep: int = 10, model: ModelLike | None = None) -> Hooks
 
     def shorten(view: ContextView) -> ContextUpdate | Need | None:
         upto, summary = _known(view)
-        recent = tuple(view.transcript)[upto:]
+        recent = _shown(view)[upto:]
         shown = _with(summary, recent)
         cut = _cut(recent, keep)
         if len(shown) <= at or not cut:
@@ -56,6 +56,12 @@ def compact(at: int, *, keep: int = 10, model: ModelLike | None = None) -> Hooks
                 return ContextUpdate(shown) if summary else None
 
     return Hooks("compact", memo=(0, ""), transform_context=shorten)
+
+
+def _shown(view: ContextView) -> tuple[Message, ...]:
+    """The history as earlier hooks show it, where they changed messages one by one."""
+    changed = len(view.messages) == len(view.transcript)
+    return tuple(view.messages if changed else view.transcript)
 
 
 def _known(view: ContextView) -> tuple[int, str]:
@@ -76,25 +82,24 @@ def _cut(recent: tuple[Message, ...], keep: int) -> int:
 
 def _asked(summary: str, old: tuple[Message, ...]) -> tuple[Message, ...]:
     """The old part as one text, so that no tool has to be offered to speak of its calls."""
-    said = "\n\n".join(filter(None, map(_said, old)))
+    said = "\n".join(filter(None, map(_said, old)))
     before = f"{HEAD}{summary}\n\n" if summary else ""
     return (UserMessage(f"{WISH}\n\n{before}{said}"),)
 
 
 def _said(message: Message) -> str:
+    """One line of JSON, so that no text in it can pass for another message."""
     match message:
         case UserMessage():
-            return f"User: {message.text}"
+            return dump_json({"user": message.text})
         case SystemMessage():
-            return f"Instruction: {message.text}"
+            return dump_json({"instruction": message.text})
         case AssistantMessage():
-            calls = ", ".join(map(_called, message.calls))
-            return f"Assistant: {message.text}{calls and f' [calls {calls}]'}"
+            calls = [f"{call.name}({call.text})" for call in message.calls]
+            said = {"assistant": message.text}
+            return dump_json({**said, "calls": calls} if calls else said)
         case ToolResultMessage():
-            return f"Result of {message.name} ({message.outcome}): {message.text}"
+            said = {"result of": message.name, "outcome": message.outcome}
+            return dump_json({**said, "text": message.text})
         case _:
             return ""
-
-
-def _called(call: ToolCall) -> str:
-    return f"{call.name}({call.text})"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from loopcore.frozen import FrozenDict, Json, evolve
 from loopcore.hooks import (
@@ -14,7 +14,14 @@ from loopcore.hooks import (
     ToolResultUpdate,
     ToolResultView,
 )
-from loopcore.messages import CustomMessage, Image, Message, Part, ToolCall
+from loopcore.messages import (
+    CustomMessage,
+    Image,
+    Message,
+    Part,
+    ToolCall,
+    ToolResultMessage,
+)
 from loopcore.tools import ToolLike, name_of
 
 When: TypeAlias = Callable[[ToolCallView], bool]
@@ -43,6 +50,7 @@ def redact(*patterns: str | re.Pattern[str], replacement: str = "[redacted]") ->
 
     Patterns are regular expressions. Results are stored redacted, error texts that echo
     arguments too; all else, prompts and replies, is stored as it was and shown redacted.
+    Put it before `compact`, whose summary is made of what was shown so far.
     It fails closed: if it cannot do its work, the result is withheld.
 
     Raises:
@@ -54,9 +62,11 @@ def redact(*patterns: str | re.Pattern[str], replacement: str = "[redacted]") ->
     found = tuple(map(_compiled, patterns))
 
     def hide(text: str) -> str:
-        for pattern in found:
-            text = pattern.sub(lambda _: replacement, text)
-        return text
+        hidden = _hidden(found, replacement, text)
+        if hidden == text and ESCAPE in text:  # JSON may spell a secret in escapes
+            spelt = ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text)
+            return text if spelt == _hidden(found, replacement, spelt) else replacement
+        return hidden
 
     def result(view: ToolResultView) -> ToolResultUpdate | None:
         parts = tuple(_part(part, hide) for part in view.parts)
@@ -86,12 +96,35 @@ def _compiled(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
         raise ValueError(message) from None
 
 
+ESCAPE: Final = "\\u"
+ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
+
+
+def _hidden(found: tuple[re.Pattern[str], ...], replacement: str, text: str) -> str:
+    for pattern in found:
+        text = pattern.sub(lambda _: replacement, text)
+    return text
+
+
 def _message(message: Message, hide: Hide) -> Message:
     """The message without what is hidden; the same object if nothing was."""
     if isinstance(message, CustomMessage):
         return message
-    parts = tuple(_part(part, hide) for part in message.parts)
-    return message if parts == message.parts else evolve(message, content=parts)
+    shown = (
+        _result(message, hide) if isinstance(message, ToolResultMessage) else message
+    )
+    parts = tuple(_part(part, hide) for part in shown.parts)
+    if shown is message and parts == message.parts:
+        return message
+    return evolve(shown, content=parts)
+
+
+def _result(message: ToolResultMessage, hide: Hide) -> ToolResultMessage:
+    """Its id and its name are hidden as those of its call are, so that they still pair."""
+    call_id, name = hide(message.call_id), hide(message.name)
+    if (call_id, name) == (message.call_id, message.name):
+        return message
+    return evolve(message, call_id=call_id, name=name)
 
 
 def _part(part: Part, hide: Hide) -> Part:
@@ -102,27 +135,61 @@ def _part(part: Part, hide: Hide) -> Part:
             return _call(part, hide)
         case _:
             text = hide(part.text)
-            return (
-                part if text == part.text else evolve(part, text=text, signature=None)
-            )
+            if text == part.text and _keeps(part.signature, hide):
+                return part
+            return evolve(part, text=text, signature=None)
+
+
+def _keeps(signature: str | None, hide: Hide) -> bool:
+    """Whether a provider's token may be sent back: it can spell out what it signs."""
+    return signature is None or hide(signature) == signature
 
 
 def _call(call: ToolCall, hide: Hide) -> ToolCall:
     arguments = _json(call.arguments, hide)
     raw = None if call.raw is None else hide(call.raw)
-    if arguments == call.arguments and raw == call.raw:
+    name, call_id = hide(call.name), hide(call.id)
+    same = (arguments, raw, name, call_id) == (
+        call.arguments,
+        call.raw,
+        call.name,
+        call.id,
+    )
+    if same and _keeps(call.signature, hide):
         return call
-    kept = raw if call.malformed else None
-    return evolve(call, arguments=arguments, raw=kept, signature=None)
+    return evolve(
+        call,
+        name=name,
+        id=call_id,
+        arguments=arguments,
+        raw=raw if call.malformed else None,
+        signature=None,
+    )
 
 
 def _json(value: Json, hide: Hide) -> Json:
+    """JSON without what is hidden: in texts, in keys, and in numbers by their text."""
     match value:
         case str():
             return hide(value)
+        case bool() | None:
+            return value
+        case int() | float():
+            said = str(value)
+            return value if hide(said) == said else hide(said)
         case tuple():
             return tuple(_json(item, hide) for item in value)  # pyright: ignore[reportUnknownVariableType]
         case FrozenDict():
-            return FrozenDict({k: _json(v, hide) for k, v in value.items()})  # pyright: ignore[reportUnknownVariableType]
+            return _object(value, hide)  # pyright: ignore[reportUnknownArgumentType]
         case _:
             return value
+
+
+def _object(value: FrozenDict[Json], hide: Hide) -> FrozenDict[Json]:
+    found: dict[str, Json] = {}
+    for key, item in value.items():
+        name = hide(key)
+        while name in found:  # two keys that are hidden stay two
+            name += "_"
+        found[name] = _json(item, hide)
+    return FrozenDict(found)

@@ -1,6 +1,7 @@
 """Trying a failed model call again."""
 
 import hashlib
+import math
 from collections.abc import Iterable
 from typing import Final
 
@@ -57,7 +58,11 @@ def retry(
     return Hooks("retry", memo=("", 0, 1), on_model_error=again)
 
 
-MOST_DOUBLINGS: Final = 64
+def _power(factor: float, times: int) -> float:
+    try:
+        return float(factor) ** times
+    except OverflowError:
+        return math.inf
 
 
 def _turn(state: State) -> str:
@@ -71,7 +76,7 @@ def _place(view: ErrorView) -> tuple[int, int]:
 
 
 def _pause(view: ErrorView, failed_before: int, delay: float, factor: float) -> float:
-    whole = delay * factor ** min(failed_before, MOST_DOUBLINGS)
+    whole = delay * _power(factor, failed_before)
     spread = _share(f"{view.state.seed}.{_turn(view.state)}.{view.attempt}")
     return whole * (1 + spread) / 2
 

@@ -1,7 +1,6 @@
 """The door: every input is checked against exactly what `step` will see."""
 
 import difflib
-import math
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
@@ -9,7 +8,7 @@ from returns.result import Failure, Success
 
 from loopcore.arguments import arguments_for
 from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
-from loopcore.frozen import evolve
+from loopcore.frozen import evolve, is_finite
 from loopcore.inputs import (
     INPUTS,
     Abort,
@@ -73,7 +72,7 @@ def refuse_other(given: object, who: str) -> None:
 def _at(state: State, at: float | None) -> State:
     if at is None:
         return state
-    if not math.isfinite(at):
+    if not is_finite(at):
         message = f"deliver(at={at}): a time is a finite number of seconds"
         raise ValueError(message)
     return evolve(state, now=at if state.now is None else max(state.now, at))

@@ -26,6 +26,8 @@ class NotDone(Exception):
 
     def __str__(self) -> str:
         said = f"Run {self.state.run_id!r} has no output: "
+        if self.stop and self.stop.reason == "done":
+            return f"{said}{self.stop}. The model was free to give none."
         if self.stop:
             return f"{said}{str(self.stop).removesuffix('.')}. {GO_ON}"
         asked = ", ".join(map(spoken, self.state.approvals))

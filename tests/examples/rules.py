@@ -2,7 +2,7 @@
 from loopcore.hooks import Block, Hooks, ToolCallUpdate, ToolCallView, ToolResultUpdate, ToolResultView
 
 def no_deletes(view: ToolCallView) -> Block | None:
-    if view.call.name == "delete_file":
+    if view.tool == "delete_file":
         return Block("file deletion is disabled in this session")   # the model reads this text
     return None
 
@@ -16,10 +16,10 @@ def at_most(times: int) -> Hooks:
     """Let each tool run a given number of times per conversation."""
 
     def count(view: ToolCallView) -> ToolCallUpdate | Block:
-        used = view.memo.get(view.call.name, 0)
+        used = view.memo.get(view.tool, 0)
         if used == times:
-            return Block(f"{view.call.name} was already used {times} times")
-        return ToolCallUpdate(memo={**view.memo, view.call.name: used + 1})
+            return Block(f"{view.tool} was already used {times} times")
+        return ToolCallUpdate(memo={**view.memo, view.tool: used + 1})
 
     return Hooks("at_most", memo={}, before_tool_call=count)   # memo: what it remembers at the start
 

@@ -1,0 +1,283 @@
+"""Common slips are told in a sentence, and nothing goes unguarded by accident."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from returns.result import Success
+
+from loopcore import (
+    AssistantMessage,
+    Continue,
+    FollowUp,
+    Image,
+    LoopConfig,
+    ModelError,
+    Prompt,
+    State,
+    Steer,
+    Text,
+    ToolSpec,
+    Usage,
+    Withdraw,
+    tool,
+)
+from loopcore.hooks import (
+    Allow,
+    Block,
+    Hooks,
+    Need,
+    ToolCallUpdate,
+    ToolCallView,
+    apply,
+)
+from loopcore.policies import ask_before, limits, retry
+from tests.driving import MODEL, begin, call, config
+
+
+@tool
+def slow(x: int) -> int:
+    """Takes its time."""
+    return x
+
+
+@tool
+def low(x: int) -> int:
+    """Another one."""
+    return x
+
+
+def block(_: object) -> Block:
+    return Block("no")
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        ask_before(slow),
+        ask_before("slow"),
+        Hooks("h", tools=[slow], before_tool_call=block),
+        Hooks("h", before_tool_call=block).for_tools(slow),
+    ],
+)
+def test_a_tool_is_named_by_itself_or_by_its_name(hook: Hooks) -> None:
+    run = begin(config(hook, tools=[slow, low])).says(
+        call("slow", x=1), call("low", x=1)
+    )
+
+    assert ["low"] == run.started
+
+
+SOME: Any = {
+    "names": ["slow"],
+    "tool": slow,
+    "hook": limits(),
+    "function": block,
+    "number": 3,
+    "text": "x",
+}
+"""Things of a kind that is not wanted, as no type checker sees them."""
+
+
+@pytest.mark.parametrize(
+    ("slip", "sentence"),
+    [
+        (lambda: ask_before(SOME["names"]), "is no tool"),
+        (lambda: Hooks("h", tools="slow"), r"write tools=\['slow'\]"),
+        (lambda: Hooks(SOME["function"]), r"Hooks\(before_tool_call=block\)"),
+        (lambda: LoopConfig(model=MODEL, tools=SOME["tool"]), r"Write tools=\[...\]"),
+        (lambda: LoopConfig(model=MODEL, hooks=SOME["hook"]), r"Write hooks=\[...\]"),
+        (
+            lambda: LoopConfig(model=MODEL, system=SOME["number"]),
+            r"LoopConfig\(system=...\) takes str",
+        ),
+        (
+            lambda: LoopConfig(model=MODEL, parallel=SOME["text"]),
+            "takes bool; it got a str",
+        ),
+        (
+            lambda: LoopConfig(model=MODEL, repairs=SOME["text"]),
+            "takes int; it got a str",
+        ),
+        (
+            lambda: Prompt("p", system=SOME["number"]),
+            r"Prompt\(system=...\) takes str; it got an int",
+        ),
+        (lambda: Steer("x", key=SOME["number"]), r"Steer\(key=...\) takes str or None"),
+        (lambda: FollowUp("x", key=SOME["number"]), r"FollowUp\(key=...\)"),
+        (lambda: Withdraw(SOME["number"]), r"Withdraw\(key=...\)"),
+        (
+            lambda: AssistantMessage("x", model=SOME["number"]),
+            r"AssistantMessage\(model=...\)",
+        ),
+        (lambda: Usage(SOME["text"]), r"Usage\(input=...\) takes int; it got a str"),
+        (lambda: Text(SOME["number"]), "text is wanted here; it got an int"),
+        (lambda: Block(SOME["number"]), "text is wanted here"),
+        (lambda: Image(SOME["number"], "image/png"), r"Image\(data=...\) takes str"),
+        (lambda: ToolSpec(SOME["number"]), r"ToolSpec\(name=...\)"),
+        (lambda: ToolSpec("a", timeout=SOME["text"]), "takes int or float or None"),
+        (
+            lambda: ModelError("x", retry_after=SOME["text"]),
+            r"ModelError\(retry_after=...\)",
+        ),
+    ],
+)
+def test_a_thing_of_the_wrong_kind_is_refused(
+    slip: Callable[[], Any], sentence: str
+) -> None:
+    with pytest.raises(TypeError, match=sentence):
+        slip()
+
+
+@pytest.mark.parametrize(
+    ("slip", "sentence"),
+    [
+        (
+            lambda: Prompt("p", thinking=SOME["text"]),
+            r"Prompt\(thinking=...\) takes one of",
+        ),
+        (
+            lambda: Continue(thinking=SOME["text"]),
+            r"Continue\(thinking=...\) takes one of",
+        ),
+        (lambda: LoopConfig(model=MODEL, repairs=-1), "take 0 or more"),
+        (
+            lambda: LoopConfig(model=MODEL, optional=True),
+            "says nothing without output=",
+        ),
+        (lambda: ToolSpec(""), "is empty"),
+    ],
+)
+def test_a_value_that_says_nothing_is_refused(
+    slip: Callable[[], Any], sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        slip()
+
+
+def test_one_fallback_may_stand_alone() -> None:
+    run = begin(config(retry(1, fallback="test:b"))).fails().woke()
+
+    assert "test:b" == run.one_request.model
+
+
+def seen(**more: Any) -> ToolCallView:
+    """What a gate sees of one call."""
+    state = State.start(LoopConfig(model=MODEL), run_id="r")
+    made = call("a")
+    fields: dict[str, Any] = {
+        "call": made,
+        "spec": ToolSpec("a"),
+        "arguments": {"x": 1},
+    } | more
+    return ToolCallView(state=state, message=AssistantMessage([made]), **fields)
+
+
+def test_a_test_of_hooks_gives_answers_through_the_view() -> None:
+    def ask(view: ToolCallView) -> Block | Need | None:
+        match view.answers.get("verdict"):
+            case Success({"allow": True}):
+                return None
+            case None:
+                return Need.service("verdict", "policy")
+            case _:
+                return Block("no")
+
+    view = seen(answers={"verdict": Success({"allow": True})})
+
+    assert None is apply([Hooks(before_tool_call=ask)], view).view.decision
+
+
+def test_a_test_of_hooks_gives_a_memory_through_the_view() -> None:
+    def count(view: ToolCallView) -> ToolCallUpdate:
+        return ToolCallUpdate(memo=view.memo + 1)
+
+    hook = Hooks(memo=0, before_tool_call=count)
+
+    assert 5 == apply([hook], seen(memo=4)).update.memo
+
+
+def test_a_paused_run_names_the_service_it_waits_for() -> None:
+    hook = Hooks("h", transform_context=lambda _: Need.service("k", "policy"))
+
+    assert "services={'policy': ...}" in repr(begin(config(hook)).state)
+
+
+@pytest.mark.parametrize(
+    ("finish", "said"),
+    [
+        ("end", "done"),
+        ("length", "done: the reply was cut off at the length limit"),
+        ("refusal", "done: the model refused"),
+    ],
+)
+def test_a_run_that_ends_with_a_cut_reply_says_so(finish: Any, said: str) -> None:
+    assert said == str(begin(config()).says("so far", finish=finish).stop)
+
+
+class Denied(Block):
+    """A kind of block of one's own."""
+
+
+def test_a_verdict_of_ones_own_kind_is_joined_like_its_kind() -> None:
+    hooks = [
+        Hooks("a", before_tool_call=lambda _: Allow()),
+        Hooks("b", before_tool_call=lambda _: Denied("no")),
+    ]
+    run = begin(config(*hooks)).says(call("a"))
+
+    assert {"a": "blocked"} == run.outcomes
+
+
+class Unreadable:
+    """Reading any attribute of it fails."""
+
+    def __getattr__(self, name: str) -> object:
+        raise KeyError(name)
+
+    def __call__(self, view: object) -> object:
+        raise ValueError(view)
+
+
+class Mute(Exception):
+    """It cannot even be printed."""
+
+    def __str__(self) -> str:
+        raise Mute
+
+
+class Odd(list[object]):
+    """A list that fails when it is looked at."""
+
+    def __iter__(self) -> Any:
+        raise Mute
+
+
+class MyNeed(Need):
+    """A need whose effect fails."""
+
+    def effect(self, effect_id: str, model: str) -> Any:
+        raise KeyError(effect_id, model)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        Unreadable(),
+        lambda _: Odd([1]),
+        lambda _: MyNeed("k"),
+        lambda _: Need("k", messages=SOME["number"]),
+        lambda _: Need("k", data=object()),
+        lambda _: Need("k", service_name=SOME["number"]),
+    ],
+    ids=range(6),
+)
+def test_however_a_hook_fails_its_failure_is_the_stop(function: Any) -> None:
+    """D39."""
+    assert "hook_error" == begin(config(Hooks("h", transform_context=function))).reason
+
+
+def test_a_printed_state_is_one_line_whatever_a_model_says() -> None:
+    hook = Hooks("h", should_stop_after_turn=lambda _: "a\n\x1b[31mb")
+
+    assert r"a\n\x1b[31mb" in repr(begin(config(hook)).says("x").state)
