@@ -429,3 +429,12 @@ def test_two_types_of_one_name_are_refused() -> None:
 def test_a_timeout_that_leaves_no_time_is_refused() -> None:
     with pytest.raises(TypeError, match="timeout=0 leaves it no time"):
         tool(weather.fn, timeout=0)
+
+
+def test_a_set_as_a_default_is_the_same_in_every_process() -> None:
+    @tool
+    def pick(names: set[str] = {"r", "p", "q"}) -> str:  # noqa: B006  # what is tested
+        """Picks."""
+        return " ".join(names)
+
+    assert ("p", "q", "r") == pick.spec.parameters["properties"]["names"]["default"]

@@ -152,7 +152,8 @@ def _default(value: object) -> dict[str, Any]:
     if value is NOTHING:
         return {}
     try:
-        return {"default": freeze(msgspec.to_builtins(value, str_keys=True))}
+        made = msgspec.to_builtins(value, str_keys=True, order="deterministic")
+        return {"default": freeze(made)}  # a set's order would be the hash seed's
     except (TypeError, NotImplementedError, NotJson):
         return {}
 
