@@ -565,3 +565,72 @@ def test_a_journal_is_written_in_a_stream_too(tmp_path: Path) -> None:
     alone(main())
 
     assert len(path.read_text().splitlines()) == 3
+
+
+def told_by(tell_it: Callable[[Any], None]) -> list[Event]:
+    """The events of a run whose model tells so, and which is then aborted."""
+
+    async def call(effect: CallModel, tell: Tell) -> AssistantMessage:
+        tell("hi ")
+        tell_it(tell)
+        tell("there")
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def follow() -> list[Event]:
+        model = Model("t:m", call)
+        async with stream(LoopConfig(model=model), Interpreter(model), "go") as live:
+            events: list[Event] = []
+            async for event in live:
+                events.append(event)
+                if isinstance(event, Delta) and event.text == "there":
+                    live.send(Abort())
+            return events
+
+    return asyncio.run(follow())
+
+
+@pytest.mark.parametrize(
+    "said", [{"text": None}, {"thinking": None}, {"name": None}, {"arguments": None}]
+)
+def test_what_an_adapter_forwards_of_nothing_is_nothing(said: dict[str, Any]) -> None:
+    """Servers send null where a field did not grow; an abort then keeps what did."""
+    events = told_by(lambda tell: tell(**said))
+
+    deltas = [event for event in events if isinstance(event, Delta)]
+    assert [delta.text for delta in deltas] == ["hi ", "there"]
+
+
+def test_a_piece_of_no_part_is_of_the_first() -> None:
+    (_, empty, _) = [
+        event
+        for event in told_by(lambda tell: tell("so ", part=None))
+        if isinstance(event, Delta)
+    ]
+
+    assert empty.part == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ({"text": 5}, "tell(text=...) takes text; it got an int"),
+        ({"arguments": {}}, "tell(arguments=...) takes text; it got a dict"),
+        (
+            {"text": "a", "part": "0"},
+            "tell(part=...) takes a whole number; it got a str",
+        ),
+    ],
+)
+def test_a_piece_of_another_kind_is_the_adapters_mistake(
+    said: dict[str, Any], problem: str
+) -> None:
+    async def call(effect: CallModel, tell: Any) -> AssistantMessage:
+        tell(**said)
+        raise AssertionError
+
+    model = Model("t:m", call)
+    result = asyncio.run(run(LoopConfig(model=model), Interpreter(model), "go"))
+
+    assert result.stop is not None
+    assert f"TypeError: {problem}" in str(result.stop)

@@ -10,7 +10,7 @@ from returns.result import Failure
 from loopcore.config import AnyConfig, LoopConfig, T
 from loopcore.effects import CallModel, Effect
 from loopcore.events import Delta, Event
-from loopcore.frozen import FrozenDict, Json, evolve
+from loopcore.frozen import FrozenDict, Json, a, evolve, freeze
 from loopcore.inputs import Abort, Answer, Input
 from loopcore.messages import AssistantMessage
 from loopcore.reducer import Effects, Given, RunResult, advance, step
@@ -65,16 +65,20 @@ class Flight:
         arguments: str = "",
         progress: Json = None,
     ) -> None:
-        if not self._open or (text, thinking, name, arguments, progress) == NOTHING:
+        said = {
+            "text": text,
+            "thinking": thinking,
+            "name": name,
+            "arguments": arguments,
+        }
+        words = {key: _word(key, it) for key, it in said.items()}
+        if not self._open or not (any(words.values()) or progress is not None):
             return
         delta = Delta(
             self.effect.id,
-            part=part,
-            text=text,
-            thinking=thinking,
-            name=name,
-            arguments=arguments,
-            progress=progress,
+            part=_place(part),
+            progress=freeze(progress),
+            **words,
             run_id=self._state.run_id,
             turn=self._state.turns,
             at=self._now(),
@@ -83,7 +87,20 @@ class Flight:
         self._watch(delta)
 
 
-NOTHING: Final = ("", "", "", "", None)
+def _word(name: str, said: object) -> str:
+    """A piece of text: None is none, as servers send it."""
+    if said is not None and not isinstance(said, str):
+        raise TypeError(NO_WORD.format(f"{name}=", "text", a(said)))
+    return said or ""
+
+
+def _place(part: object) -> int:
+    if part is not None and not isinstance(part, int):
+        raise TypeError(NO_WORD.format("part=", "a whole number", a(part)))
+    return part or 0
+
+
+NO_WORD: Final = "tell({}...) takes {}; it got {}"
 
 
 class Live(Generic[T]):
