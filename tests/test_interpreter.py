@@ -5,6 +5,7 @@ import contextvars
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -398,6 +399,67 @@ def test_a_thread_that_does_not_listen_is_left_with_a_warning(
         "tool deaf was told to stop and still runs in its thread, which "
         "nothing can end. Long work should look at ToolContext.cancelled now and then."
     )
+
+
+async def _stubbornly() -> None:
+    """Hang, whoever says what."""
+    while True:
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+
+
+@tool(timeout=0.001)
+async def stubborn() -> None:
+    """Hang."""
+    await _stubbornly()
+
+
+@tool(timeout=0.1)
+def stubborn_in_turn() -> Any:  # what is then awaited
+    """Hang."""
+    return _stubbornly()
+
+
+@pytest.mark.parametrize("made", [stubborn, stubborn_in_turn])
+def test_a_task_that_swallows_its_cancellation_is_left_with_a_warning(
+    made: Tool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neither the call nor the end of the loop waits for it."""
+    answer = asyncio.run(Interpreter(made, grace=0).perform(run_of(made)))
+
+    assert answer is not None
+    assert isinstance(answer.value, ToolOutput)
+    assert answer.value.outcome == "timeout"
+    assert caplog.messages == [
+        f"tool {made.spec.name} was cancelled and goes on all the same: it swallows "
+        "asyncio.CancelledError. Code that catches it should clean up, and raise it again."
+    ]
+
+
+async def stubborn_model(_: CallModel, tell: Tell) -> AssistantMessage:
+    tell("hm")
+    await _stubbornly()
+    return AssistantMessage("never")
+
+
+async def stubborn_approval(_: RequestApproval) -> None:
+    await _stubbornly()
+
+
+@pytest.mark.parametrize("effect", [ASK, approval()])
+def test_whatever_swallows_its_cancellation_is_left(
+    effect: Effect, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = Model("test:model", stubborn_model)
+    interpreter = Interpreter(model, approve=stubborn_approval, grace=0)
+
+    async def perform() -> None:
+        async with asyncio.timeout(0.01):
+            await interpreter.perform(effect)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(perform())
+    assert "it swallows asyncio.CancelledError" in "\n".join(caplog.messages)
 
 
 def test_a_late_thread_finds_its_loop_closed_and_says_nothing() -> None:

@@ -72,7 +72,7 @@ class Interpreter:
         services: what hooks may consult, by name: functions of the data. These and
             `approve` may be plain or async.
         inspectors: told of every event.
-        grace: seconds that a cancelled thread is waited for.
+        grace: seconds that what was cancelled, a thread or a task, is waited for.
     """
 
     def __init__(
@@ -220,7 +220,7 @@ class Interpreter:
         model = self._models.get(effect.model)
         if model is None:
             return effect.fail(self._able.no_such_model(effect))
-        return Answer(effect.id, await call_model(model, effect, tell))
+        return Answer(effect.id, await call_model(model, effect, tell, self._grace))
 
     async def _run(self, effect: RunTool, tell: Tell) -> Answered:
         tool = self._tools.get(effect.spec.name)

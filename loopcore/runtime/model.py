@@ -9,7 +9,9 @@ from attrs import field, frozen
 from loopcore.effects import CallModel
 from loopcore.events import Tell
 from loopcore.messages import AssistantMessage, ModelError
+from loopcore.runtime.context import Cancelled
 from loopcore.runtime.outcome import cancelled_from_outside, spoken
+from loopcore.runtime.threads import GRACE, in_task
 
 Called: TypeAlias = AssistantMessage | ModelError
 Call: TypeAlias = Callable[[CallModel, Tell], Awaitable[Called]]
@@ -26,10 +28,14 @@ class Model:
     call: Call = field(repr=False)
 
 
-async def call_model(model: Model, effect: CallModel, tell: Tell) -> Called:
+async def call_model(
+    model: Model, effect: CallModel, tell: Tell, grace: float = GRACE
+) -> Called:
     """What a model gave. Whatever it raises or returns, it is a reply or an error."""
+    name = f"model {model.id} ({effect.id})"
     try:
-        called: Any = await model.call(effect, tell)
+        work = model.call(effect, tell)
+        called: Any = await in_task(work, name, Cancelled(), grace)
     except asyncio.CancelledError as problem:
         if cancelled_from_outside():
             raise

@@ -42,7 +42,7 @@ class Progress:
 async def run_tool(tool: Tool, effect: RunTool, tell: Tell, grace: float) -> ToolOutput:
     """How a call ended, whatever the tool does. It is over when this returns.
 
-    Only a thread may outlast it, by a warning: see `in_thread`.
+    Only what does not listen may outlast it, by a warning: see `in_thread`, `in_task`.
     """
     progress = Progress(tell)
     context = ToolContext(effect.id, Cancelled(), progress)

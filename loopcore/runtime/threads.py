@@ -1,11 +1,11 @@
-"""Work that blocks, in threads of its own that never keep a program from ending."""
+"""Work of others, in threads or tasks that never keep a program from ending."""
 
 import asyncio
 import contextvars
 import inspect
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -60,6 +60,65 @@ LEFT: Final = (
 )
 
 
+async def in_task(
+    work: Awaitable[T], name: str, told: Cancelled, grace: float = GRACE
+) -> T:
+    """What this work gives or raises, in a task of its own.
+
+    Code may swallow its cancellation. If this is cancelled, the work is too; it is waited
+    for during `grace` seconds, and then left with a warning that names it.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        told.set()
+        task.cancel()
+        await _given_up(task, name, max(grace, LEAST))
+        raise
+    return task.result()
+
+
+LEAST: Final = 0.05
+"""Seconds that a task which was cancelled has at least: it needs some rounds to end."""
+
+
+async def _given_up(task: asyncio.Future[Any], name: str, grace: float) -> None:
+    """Wait for a task that was cancelled, and leave it if it does not end."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + grace
+    while not task.done() and (left := end - loop.time()) > 0:
+        try:
+            await asyncio.wait({task}, timeout=left)
+        except asyncio.CancelledError:  # once more, to hurry it
+            task.cancel()
+            end = min(end, loop.time() + LEAST)
+    if task.done():
+        _look_at(task)
+        return
+    LOG.warning(DEAF, name.partition(" (")[0])
+    LEFT_ALONE.add(task)
+    task.add_done_callback(_look_at)
+    if isinstance(task, asyncio.Task):  # else its loop would wait for it at its end
+        asyncio._unregister_task(task)  # noqa: SLF001  # documented, if meant for others
+
+
+LEFT_ALONE: Final = set[asyncio.Future[Any]]()
+"""Tasks that did not end when they were cancelled: a task nobody holds is lost."""
+
+DEAF: Final = (
+    "%s was cancelled and goes on all the same: it swallows asyncio.CancelledError. Code "
+    "that catches it should clean up, and raise it again."
+)
+
+
+def _look_at(task: asyncio.Future[Any]) -> None:
+    """Its outcome was seen: nobody wants it any more."""
+    LEFT_ALONE.discard(task)
+    if not task.cancelled():
+        task.exception()
+
+
 def _finish(work: Callable[[], T]) -> Finished[T]:
     try:
         return Success(work())
@@ -72,10 +131,12 @@ async def called(
 ) -> Any:  # noqa: ANN401  # whatever it returns
     """What this work returns: awaited here if it is asynchronous, else in a thread."""
     if is_async(work):
-        return await work()
+        return await in_task(work(), name, told, grace)
     match await in_thread(work, name, told, grace):
+        case Success(value) if inspect.isawaitable(value):
+            return await in_task(value, name, told, grace)
         case Success(value):
-            return await value if inspect.isawaitable(value) else value
+            return value
         case Failure(StopIteration() as problem):  # which no coroutine can raise
             raise RuntimeError(type(problem).__name__) from problem
         case failed:
