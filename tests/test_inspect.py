@@ -308,3 +308,17 @@ def test_a_log_that_nobody_reads_costs_nothing(
 def test_a_log_of_what_there_is_not_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"the level is one of .* only= one of all"):
         Log(**given)
+
+
+def test_what_is_said_forges_no_lines_of_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """One event is one line, and no terminal is driven by it."""
+    caplog.set_level(logging.DEBUG, "loopcore")
+    said = "ok\nr turn 9: run ends: FORGED\r\x1b[31m\x9b1m\u2028\u202e"
+    watched(Log(content=True), replies=(said,))
+
+    assert "" == "".join(
+        one for one in "".join(caplog.messages) if not one.isprintable()
+    )
+    assert r"ok\nr turn 9: run ends: FORGED\r\x1b[31m\x9b1m\u2028\u202e" in caplog.text

@@ -1,6 +1,7 @@
 """`Log`: an inspector that writes each moment of a run in one line."""
 
 import logging
+import re
 from typing import Final, Literal, TypeAlias, assert_never
 
 from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
@@ -58,7 +59,25 @@ class Log(Inspector):
         if self._only == "all" or (self._only == "tools") == _is_of_tools(event):
             text = _text(event) if self._content else ""
             said = f"{_line(event)}: {text}" if text else _line(event)
-            LOGGER.log(self._level, "%s turn %d: %s", event.run_id, event.turn, said)
+            run_id = on_one_line(event.run_id)
+            LOGGER.log(
+                self._level, "%s turn %d: %s", run_id, event.turn, on_one_line(said)
+            )
+
+
+def on_one_line(text: str) -> str:
+    """The text, its control characters written out: what a model says forges no lines.
+
+    >>> print(on_one_line("a\\nb\\x1b[2J"))
+    a\\nb\\x1b[2J
+    """
+    return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+_STEERING: Final = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""What ends a line, moves a cursor, colours, or turns the reading direction."""
 
 
 def _is_of_tools(event: Event) -> bool:
