@@ -430,10 +430,10 @@ def test_a_task_that_swallows_its_cancellation_is_left_with_a_warning(
     assert answer is not None
     assert isinstance(answer.value, ToolOutput)
     assert answer.value.outcome == "timeout"
-    assert caplog.messages == [
+    assert "\n".join(caplog.messages) == (
         f"tool {made.spec.name} was cancelled and goes on all the same: it swallows "
         "asyncio.CancelledError. Code that catches it should clean up, and raise it again."
-    ]
+    )
 
 
 async def stubborn_model(_: CallModel, tell: Tell) -> AssistantMessage:
@@ -697,6 +697,69 @@ WRONG: Any = [
     Interpreter(approve=barely),
     Interpreter().wrap(truly),
 ]
+
+
+class Speechless(Exception):
+    """Cannot be shown in any way."""
+
+    def __str__(self) -> str:
+        raise ValueError
+
+    __repr__ = __str__
+
+
+async def raise_speechless(*_: object) -> Any:
+    raise Speechless
+
+
+@tool
+async def fail_speechless() -> None:
+    """Fail."""
+    raise Speechless
+
+
+SPEECHLESS = "Speechless: (its text cannot be had: ValueError)"
+
+
+@pytest.mark.parametrize(
+    ("effect", "expected"),
+    [
+        (ASK, ASK.fail(ModelError(SPEECHLESS, "raised"))),
+        (
+            run_of(fail_speechless),
+            run_of(fail_speechless).reply(ToolOutput(SPEECHLESS, outcome="raised")),
+        ),
+        (approval(), approval().fail(SPEECHLESS)),
+    ],
+)
+def test_an_exception_that_cannot_speak_is_an_answer(
+    effect: Effect, expected: Answer
+) -> None:
+    model = Model("test:model", raise_speechless)
+    interpreter = Interpreter(model, fail_speechless, approve=raise_speechless)
+
+    assert value_of(interpreter, effect) == expected.value
+
+
+def test_an_approval_that_cannot_be_shown_is_a_reject() -> None:
+    approve: Any = lambda _: Speechless()  # noqa: E731  # of no sensible type
+
+    value = value_of(Interpreter(approve=approve), approval())
+
+    assert "<Speechless, whose repr raised ValueError>" in str(value)
+
+
+def test_what_cannot_be_shown_is_refused_in_a_sentence() -> None:
+    given: Any = Speechless()
+    for refused in (
+        lambda: Interpreter(given),
+        lambda: Interpreter(approve=given),
+        lambda: Interpreter(services=given),
+        lambda: Interpreter(inspectors=given),
+        lambda: asyncio.run(Interpreter().perform(given)),
+    ):
+        with pytest.raises(TypeError, match="whose repr raised ValueError"):
+            refused()
 
 
 @pytest.mark.parametrize("able", WRONG)

@@ -14,6 +14,7 @@ from loopcore.events import (
     TurnEnd,
 )
 from loopcore.messages import ToolResultMessage
+from loopcore.runtime.outcome import shown
 
 LOGGER: Final = logging.getLogger("loopcore")
 
@@ -109,7 +110,7 @@ class Watch:
                 except Exception:  # watching never touches the run
                     if self._is_first(place, event):
                         kind = type(event).__name__
-                        LOGGER.warning(RAISED, inspector, kind, exc_info=True)
+                        LOGGER.warning(RAISED, shown(inspector), kind, exc_info=True)
 
     def _is_first(self, place: int, event: Event) -> bool:
         known = (place, type(event)) in self._failed
@@ -118,6 +119,6 @@ class Watch:
 
 
 RAISED: Final = (
-    "Inspector %r raised at %s; the run goes on. This is logged once for each kind of "
+    "Inspector %s raised at %s; the run goes on. This is logged once for each kind of "
     "event."
 )

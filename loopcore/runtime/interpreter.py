@@ -25,6 +25,7 @@ from loopcore.runtime.outcome import (
     cancelled_from_outside,
     opened,
     output_of_fault,
+    shown,
     spoken,
 )
 from loopcore.runtime.parts import (
@@ -185,7 +186,7 @@ class Interpreter:
             return None
         if isinstance(answer, Answer) and answer.effect_id == effect.id:
             return answer
-        wrong = NO_ANSWER.format(effect.id, answer)
+        wrong = NO_ANSWER.format(effect.id, shown(answer))
         if type(effect) not in self._told_of:
             # A model reads it, who can put nothing right.
             self._told_of.add(type(effect))
@@ -268,7 +269,7 @@ def failed(effect: Effect, problem: BaseException) -> Answer:
 
 NO_ANSWER: Final = (
     "the answer to {} is built from the effect, as in effect.fail('why'), or is None; "
-    "this is {!r}"
+    "this is {}"
 )
 ONCE: Final = (
     "approve=, or a function put round, returned what is no answer: %s. Return "

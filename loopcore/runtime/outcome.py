@@ -11,8 +11,19 @@ from loopcore.tools import ToolOutput
 
 def spoken(problem: BaseException) -> str:
     """An exception as a sentence: its type, and what it says."""
-    said = str(problem)
+    try:
+        said = str(problem)
+    except Exception as worse:  # noqa: BLE001  # an exception may be unable to speak
+        said = f"(its text cannot be had: {type(worse).__name__})"
     return f"{type(problem).__name__}: {said}" if said else type(problem).__name__
+
+
+def shown(value: object, limit: int | None = None) -> str:
+    """A value as Python writes it, cut there; its kind, if it cannot be written."""
+    try:
+        return repr(value)[:limit]
+    except Exception as problem:  # noqa: BLE001  # it is somebody's own code
+        return f"<{type(value).__name__}, whose repr raised {type(problem).__name__}>"
 
 
 def cancelled_from_outside() -> bool:

@@ -7,6 +7,7 @@ from loopcore.config import Nested
 from loopcore.effects import CallModel, Consult, RequestApproval, RunTool, Sleep
 from loopcore.runtime.inspect import Inspector
 from loopcore.runtime.model import Model
+from loopcore.runtime.outcome import shown
 from loopcore.runtime.tool import Tool
 
 EFFECTS: Final = (CallModel, RunTool, RequestApproval, Consult, Sleep)
@@ -34,7 +35,7 @@ def capabilities_of(
             case Nested(spec=spec):
                 raise TypeError(NESTED.format(spec.name))
             case _:
-                raise TypeError(NO_CAPABILITY.format(capability))
+                raise TypeError(NO_CAPABILITY.format(shown(capability)))
     return models, tools
 
 
@@ -50,7 +51,7 @@ NESTED: Final = (
 )
 NO_CAPABILITY: Final = (
     "An Interpreter takes models and tools, each as an argument of its own, but got "
-    "{!r}. Decorate a function with @tool; write *tools for a list."
+    "{}. Decorate a function with @tool; write *tools for a list."
 )
 
 
@@ -59,7 +60,7 @@ def refuse_no_effect(effect: object) -> None:
     if not isinstance(effect, EFFECTS):
         message = (
             "An interpreter performs an effect, such as one of `state.waiting`; it got "
-            f"{effect!r:.80}."
+            f"{shown(effect, 80)}."
         )
         raise TypeError(message)
 
@@ -69,7 +70,7 @@ def refuse_no_function(approve: object) -> None:
     if approve is not None and not callable(approve):
         message = (
             "Interpreter(approve=...) takes a function that decides on an approval, such "
-            f"as `lambda ask: ask.approve()`; it got {approve!r:.80}."
+            f"as `lambda ask: ask.approve()`; it got {shown(approve, 80)}."
         )
         raise TypeError(message)
 
@@ -82,7 +83,7 @@ def services_of(given: object) -> dict[str, Any]:
             return found
     message = (
         "Interpreter(services=...) takes functions by the names that hooks ask for, as in "
-        f'{{"policy": policy}}; it got {given!r:.80}.'
+        f'{{"policy": policy}}; it got {shown(given, 80)}.'
     )
     raise TypeError(message)
 
@@ -90,7 +91,7 @@ def services_of(given: object) -> dict[str, Any]:
 def inspectors_of(given: object) -> tuple[Inspector, ...]:
     """Inspectors, each of them an object."""
     if not isinstance(given, Iterable):
-        raise TypeError(NO_INSPECTORS.format(given))
+        raise TypeError(NO_INSPECTORS.format(shown(given, 80)))
     found = tuple[Any, ...](given)  # pyright: ignore[reportUnknownArgumentType]  # of anything
     for one in found:
         if isinstance(one, type):
@@ -99,13 +100,13 @@ def inspectors_of(given: object) -> tuple[Inspector, ...]:
             )
             raise TypeError(message)
         if not isinstance(one, Inspector):
-            raise TypeError(NO_INSPECTORS.format(one))
+            raise TypeError(NO_INSPECTORS.format(shown(one, 80)))
     return found
 
 
 NO_INSPECTORS: Final = (
     "Interpreter(inspectors=[...]) takes a list of inspectors, objects of a class that "
-    "inherits from Inspector; it got {!r:.80}."
+    "inherits from Inspector; it got {}."
 )
 
 
@@ -113,5 +114,7 @@ def seconds_of(grace: object) -> float:
     """How many seconds a thread is waited for."""
     if isinstance(grace, int | float) and grace >= 0:
         return grace
-    message = f"Interpreter(grace=...) takes seconds, 0 or more; it got {grace!r:.80}."
+    message = (
+        f"Interpreter(grace=...) takes seconds, 0 or more; it got {shown(grace, 80)}."
+    )
     raise ValueError(message)

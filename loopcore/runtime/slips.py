@@ -20,6 +20,7 @@ from loopcore.messages import MESSAGES, ModelError
 from loopcore.reducer import RunResult
 from loopcore.reducer.door import BUILDERS, refuse_other
 from loopcore.runtime.interpreter import Interpreter
+from loopcore.runtime.outcome import shown
 from loopcore.runtime.parts import EFFECTS
 from loopcore.state import State
 from loopcore.tools import ToolOutput
@@ -35,13 +36,15 @@ def refuse_slips(
         swapped = isinstance(config, Interpreter) and isinstance(
             interpreter, LoopConfig
         )
-        raise TypeError(SWAPPED if swapped else NO_CONFIG.format(config))
+        raise TypeError(SWAPPED if swapped else NO_CONFIG.format(shown(config, 80)))
     if not isinstance(interpreter, Interpreter):
-        raise TypeError(NO_INTERPRETER.format(interpreter))
+        raise TypeError(NO_INTERPRETER.format(shown(interpreter, 80)))
     if state is not None:
         _refuse_no_state(state)
     if run_id is not None and not isinstance(run_id, str):
-        message = f"run_id= takes text, the name of a new run; it got {run_id!r}."
+        message = (
+            f"run_id= takes text, the name of a new run; it got {shown(run_id, 80)}."
+        )
         raise TypeError(message)
 
 
@@ -50,11 +53,11 @@ SWAPPED: Final = (
     "`run(config, interpreter, ...)`."
 )
 NO_CONFIG: Final = (
-    "A run needs a LoopConfig as its first argument, but got {!r:.80}. Write "
+    "A run needs a LoopConfig as its first argument, but got {}. Write "
     "`run(config, interpreter, ...)`."
 )
 NO_INTERPRETER: Final = (
-    "A run needs an Interpreter as its second argument, but got {!r:.80}. Write "
+    "A run needs an Interpreter as its second argument, but got {}. Write "
     "`run(config, Interpreter(model, *tools), ...)`."
 )
 
@@ -70,9 +73,7 @@ def _refuse_no_state(state: object) -> None:
         case _:
             if isinstance(state, Success | Failure):
                 refuse_other(state, "state=")  # pyright: ignore[reportUnknownArgumentType]  # of anything
-            message = (
-                f"state= needs a State, such as result.state; it got {state!r:.80}."
-            )
+            message = f"state= needs a State, such as result.state; it got {shown(state, 80)}."
             raise TypeError(message)
 
 
