@@ -25,7 +25,7 @@ from loopcore import (
     ToolCall,
     ToolResultMessage,
 )
-from loopcore.events import Delta, Ended, Event, RunEnd, Started
+from loopcore.events import Delta, Ended, Event, MessageAdded, RunEnd, Started
 from loopcore.runtime.context import ToolContext
 from loopcore.runtime.inspect import Inspector
 from loopcore.runtime.interpreter import Interpreter
@@ -634,3 +634,37 @@ def test_a_piece_of_another_kind_is_the_adapters_mistake(
 
     assert result.stop is not None
     assert f"TypeError: {problem}" in str(result.stop)
+
+
+class Hasty(Inspector):
+    """Stops its run as soon as something begins, and notes what it hears."""
+
+    def __init__(self, on: type[Event]) -> None:
+        self.on, self.heard = on, list[str]()
+        self.live: Stream | None = None
+
+    def on_event(self, event: Event) -> None:
+        self.heard.append(type(event).__name__)
+        if isinstance(event, self.on) and self.live:
+            live, self.live = self.live, None
+            live.send(Abort())
+
+
+@pytest.mark.parametrize("on", [MessageAdded, Started, Delta])
+def test_an_inspector_that_says_something_hears_of_it_afterwards(
+    on: type[Event],
+) -> None:
+    """D84: inspectors and whoever reads the stream hear the same events in one order."""
+    hasty = Hasty(on)
+
+    async def main() -> list[str]:
+        model = hanging({"text": "a"})
+        config = LoopConfig(model=model)
+        hasty.live = live = stream(config, Interpreter(model, inspectors=[hasty]))
+        live.send("go")
+        return [type(event).__name__ async for event in live]
+
+    seen = alone(main())
+
+    assert seen == hasty.heard
+    assert "RunEnd" == hasty.heard[-1]

@@ -1,6 +1,7 @@
 """The one driver: performs what a run wants, and gives it the answers as they arrive."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Final, Generic, TypeAlias
@@ -89,15 +90,15 @@ class Flight:
 
 def _word(name: str, said: object) -> str:
     """A piece of text: None is none, as servers send it."""
-    if said is not None and not isinstance(said, str):
-        raise TypeError(NO_WORD.format(f"{name}=", "text", a(said)))
-    return said or ""
+    if said is None or isinstance(said, str):
+        return said or ""
+    raise TypeError(NO_WORD.format(f"{name}=", "text", a(said)))
 
 
 def _place(part: object) -> int:
-    if part is not None and not isinstance(part, int):
-        raise TypeError(NO_WORD.format("part=", "a whole number", a(part)))
-    return part or 0
+    if part is None or isinstance(part, int):
+        return part or 0
+    raise TypeError(NO_WORD.format("part=", "a whole number", a(part)))
 
 
 NO_WORD: Final = "tell({}...) takes {}; it got {}"
@@ -121,6 +122,7 @@ class Live(Generic[T]):
         self._flights: dict[str, Flight] = {}
         self._leaving: list[asyncio.Task[Answer | None]] = []
         self._not_here: set[str] = set()
+        self._untold, self._telling = deque[Event](), False
         self._woken = asyncio.Event()
 
     def begin(self, given: tuple[Given, ...], journal: Journal | None) -> None:
@@ -193,8 +195,7 @@ class Live(Generic[T]):
         self.state = state
         wanted = {effect.id for effect in state.waiting}
         self._leave([key for key in self._flights if key not in wanted])
-        for event in effects.tell:
-            self._tell(event)
+        self._tell(*effects.tell)
         self._woken.set()
 
     def _leave(self, unwanted: list[str]) -> None:
@@ -203,7 +204,19 @@ class Live(Generic[T]):
             flight.leave()
             self._leaving.append(flight.task)
 
-    def _tell(self, event: Event) -> None:
+    def _tell(self, *events: Event) -> None:
+        """Tell of these once all before them are told: whoever hears may say something."""
+        self._untold.extend(events)
+        if self._telling:
+            return
+        self._telling = True
+        try:
+            while self._untold:
+                self._tell_one(self._untold.popleft())
+        finally:
+            self._telling = False
+
+    def _tell_one(self, event: Event) -> None:
         self._interpreter.tell(event)
         if self._watch:
             self._watch(event)
