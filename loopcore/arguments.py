@@ -1,41 +1,30 @@
 """Do arguments fit their tool? Coerced where the meaning is plain, then validated.
 
-Models write "3" for 3. What is valid as it stands is never touched, null never coerced,
-and a schema, whoever wrote it, can neither raise here nor reach for the network.
+Models write "3" for 3. What is valid as it stands is never touched, null never coerced.
 """
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
-from typing import Any, Final, TypeAlias, TypeGuard
-from urllib.parse import unquote
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 
-from attrs import field, frozen
-from jsonschema_rs import (
-    FancyRegexOptions,
-    ValidationError,
-    ValidationErrorKind,
-    Validator,
-    ValidatorMap,
-    validator_for,
-    validator_map_for,
-)
 from returns.result import Failure, Success
 
-from loopcore.frozen import FrozenDict, Json, dump_json, parse_json
+from loopcore.frozen import FrozenDict, Json, dump_json
+from loopcore.misfits import listed, misfits
+from loopcore.schemas import (
+    BrokenSchema,
+    Place,
+    Shape,
+    is_array,
+    is_object,
+    shape_at,
+    short,
+    whole_check,
+)
 from loopcore.tools import ToolSpec
 
 Fitting: TypeAlias = Success[FrozenDict[Json]] | Failure[str]
-
-STEPS: Final = 10_000
-"""How many places coercion looks at: schemas can refer to themselves without end."""
-
-SHOWN: Final = 50
-"""How many problems, at most, a model is told of at once."""
-
-BACKTRACKS: Final = 10_000
-"""How far a pattern may search back, so that none can hang: half a millisecond."""
 
 NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 LONGEST_NUMBER: Final = 400
@@ -56,10 +45,6 @@ def arguments_for(spec: ToolSpec, arguments: FrozenDict[Json]) -> Fitting:
     return Failure(_misfit(spec, arguments, fitted.failure()))
 
 
-class BrokenSchema(ValueError):
-    """A schema that says nothing, since it is no JSON Schema."""
-
-
 def fit(
     schema: FrozenDict[Json], value: Json, name: str = "the arguments"
 ) -> Success[Any] | Failure[list[str]]:
@@ -69,14 +54,23 @@ def fit(
         BrokenSchema: saying what is wrong with the schema.
     """
     text = dump_json(schema)
-    whole = _whole_check(text)
+    whole = whole_check(text)
     if isinstance(whole, str):
         raise BrokenSchema(whole)
     if whole.is_valid(value):
         return Success(value)
-    fitted = _fit(_Place(_shape(text)), value)
-    problems = [_sentence(problem, name) for problem in whole.iter_errors(fitted)]
-    return Failure(problems) if problems else Success(fitted)
+    shape = shape_at(text)
+    fitted = _coerced(shape, value)
+    if whole.is_valid(fitted):
+        return Success(fitted)
+    return Failure(misfits(whole, shape, fitted, name))
+
+
+def _coerced(shape: Shape, value: Json) -> Json:
+    try:
+        return _fit(Place(shape), value)
+    except RecursionError:
+        return value
 
 
 # The sentences.
@@ -90,132 +84,31 @@ def _broken(spec: ToolSpec, problem: str) -> str:
 
 
 def _misfit(spec: ToolSpec, arguments: FrozenDict[Json], problems: list[str]) -> str:
-    more = [f"... and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
-    listed = "\n".join(f"- {problem}" for problem in problems[:SHOWN] + more)
     return (
-        f"The arguments do not fit the tool {spec.name!r}; it was not run:\n{listed}\n"
-        f"Received: {_short(dump_json(arguments), 2000)}\n"
+        f"The arguments do not fit the tool {spec.name!r}; it was not run:\n"
+        f"{listed(problems)}\n"
+        f"Received: {short(dump_json(arguments), 2000)}\n"
         "Call it again with arguments that fit."
     )
 
 
-def _sentence(problem: ValidationError, whole: str) -> str:
-    return f"{_path(problem.instance_path) or whole}: {_reason(problem)}"
-
-
-def _path(steps: Iterable[str | int]) -> str:
-    said = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in steps)
-    return said and repr(said.removeprefix("."))
-
-
-def _reason(problem: ValidationError) -> str:
-    kind = problem.kind
-    if not isinstance(kind, ALTERNATIVES):
-        return _short(problem.message)
-    tried = (branch[0].message for branch in kind.context[:5] if branch)
-    return f"fits none of its alternatives ({'; '.join(map(_short, tried))})"
-
-
-ALTERNATIVES: Final = (ValidationErrorKind.AnyOf, ValidationErrorKind.OneOfNotValid)
-
-
-def _short(text: str, most: int = 200) -> str:
-    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
-
-
-# Schemas, compiled once each. They are known by their text, because as Python values
-# {"const": 1} and {"const": true} are equal.
-
-
-@lru_cache(maxsize=512)
-def _whole_check(schema: str) -> Validator | str:
-    """The validator, or what is wrong with the schema."""
-    try:
-        return validator_for(parse_json(schema), **RULES)
-    except ValidationError as problem:
-        return _sentence(problem, "at its top")
-    except ValueError as problem:  # pragma: no cover  # no way to it is known
-        return _short(str(problem))
-
-
-@frozen
-class _Shape:
-    """A schema to coerce by: `checks` has a validator for each subschema's pointer."""
-
-    schema: Json
-    checks: ValidatorMap
-
-
-@lru_cache(maxsize=512)
-def _shape(schema: str) -> _Shape:
-    parsed = parse_json(schema)
-    return _Shape(parsed, validator_map_for(parsed, **RULES))
-
-
-RULES: Final[dict[str, Any]] = {
-    "offline": True,
-    "pattern_options": FancyRegexOptions(backtrack_limit=BACKTRACKS),
-}
-
-
-# Coercion. A place is where in the schema a value is looked at.
-
-
-@frozen
-class _Place:
-    shape: _Shape
-    at: str = "#"
-    seen: frozenset[str] = frozenset()
-    steps: Iterator[int] = field(factory=lambda: iter(range(STEPS)))
-
-    @property
-    def schema(self) -> Json:
-        return _find(self.shape.schema, self.at)
-
-    def below(self, *names: str | int, seen: frozenset[str] = frozenset()) -> "_Place":
-        """A subschema. What was `seen` counts only while the value is the same one."""
-        at = "/".join((self.at, *map(_escape, names)))
-        return _Place(self.shape, at, seen, self.steps)
-
-    def beside(self, *names: str | int) -> "_Place":
-        """A subschema for the same value."""
-        return self.below(*names, seen=self.seen)
-
-    def accepts(self, value: Json) -> bool:
-        check = self.shape.checks.get(self.at)
-        return check is None or check.is_valid(value)
-
-
-def _escape(name: str | int) -> str:
-    return str(name).replace("~", "~0").replace("/", "~1")
-
-
-def _find(schema: Json, pointer: str) -> Json:
-    for name in pointer.split("/")[1:]:
-        name = name.replace("~1", "/").replace("~0", "~")  # noqa: PLW2901  # unescaped
-        schema = schema[int(name) if _is_array(schema) else name]
-    return schema
-
-
-def _fit(place: _Place, value: Json) -> Json:
+def _fit(place: Place, value: Json) -> Json:
     """The value, made to fit where that takes no guessing; itself if it fits."""
     if place.accepts(value) or next(place.steps, None) is None:
         return value
     schema = place.schema
-    for keyword, fit in KEYWORDS.items() if _is_object(schema) else ():
+    for keyword, fit in KEYWORDS.items() if is_object(schema) else ():
         if keyword in schema:
             value = fit(place, schema[keyword], value)
     return value
 
 
-def _fit_reference(place: _Place, target: Json, value: Json) -> Json:
-    target = unquote(target)
-    if target in place.seen or target not in place.shape.checks:
-        return value
-    return _fit(_Place(place.shape, target, place.seen | {target}, place.steps), value)
+def _fit_reference(place: Place, target: Json, value: Json) -> Json:
+    found = place.target(target)
+    return _fit(found, value) if found else value
 
 
-def _fit_all(place: _Place, branches: Json, value: Json) -> Json:
+def _fit_all(place: Place, branches: Json, value: Json) -> Json:
     for n in range(len(branches)):
         value = _fit(place.beside("allOf", n), value)
     return value
@@ -224,7 +117,7 @@ def _fit_all(place: _Place, branches: Json, value: Json) -> Json:
 def _fit_any(keyword: str) -> "_Fit":
     """The first branch under which the coerced value is valid."""
 
-    def fit(place: _Place, branches: Json, value: Json) -> Json:
+    def fit(place: Place, branches: Json, value: Json) -> Json:
         places = [place.beside(keyword, n) for n in range(len(branches))]
         if any(branch.accepts(value) for branch in places):
             return value
@@ -234,7 +127,7 @@ def _fit_any(keyword: str) -> "_Fit":
     return fit
 
 
-def _fit_type(place: _Place, types: Json, value: Json) -> Json:
+def _fit_type(place: Place, types: Json, value: Json) -> Json:
     """The first type that gives a valid value; if none does, the first it can be."""
     names = (types,) if isinstance(types, str) else types
     if any(_is(name, value) for name in names):
@@ -243,21 +136,21 @@ def _fit_type(place: _Place, types: Json, value: Json) -> Json:
     return next((new for new in made if place.accepts(new)), made[0] if made else value)
 
 
-def _fit_properties(place: _Place, properties: Json, value: Json) -> Json:
-    if not _is_object(value):
+def _fit_properties(place: Place, properties: Json, value: Json) -> Json:
+    if not is_object(value):
         return value
     return _each(value, {key: ("properties", key) for key in properties}, place)
 
 
-def _fit_others(place: _Place, _: Json, value: Json) -> Json:
-    if not _is_object(value) or "patternProperties" in place.schema:
+def _fit_others(place: Place, _: Json, value: Json) -> Json:
+    if not is_object(value) or "patternProperties" in place.schema:
         return value
     others = value.keys() - place.schema.get("properties", {}).keys()
     return _each(value, dict.fromkeys(others, ("additionalProperties",)), place)
 
 
 def _each(
-    value: FrozenDict[Json], paths: dict[str, tuple[str, ...]], place: _Place
+    value: FrozenDict[Json], paths: dict[str, tuple[str, ...]], place: Place
 ) -> FrozenDict[Json]:
     made = {
         key: _fit(place.below(*paths[key]), item) if key in paths else item
@@ -270,20 +163,20 @@ def _each(
 def _fit_items(keyword: str) -> "_Fit":
     """Item by item: several schemas are for the first ones, one is for the rest."""
 
-    def fit(place: _Place, schemas: Json, value: Json) -> Json:
-        if not _is_array(value):
+    def fit(place: Place, schemas: Json, value: Json) -> Json:
+        if not is_array(value):
             return value
-        if _is_array(schemas):
+        if is_array(schemas):
             places = [place.below(keyword, n) for n in range(len(schemas))]
             return _first_items(places, value)
         first = place.schema.get("prefixItems")
-        start = len(first) if _is_array(first) else 0
+        start = len(first) if is_array(first) else 0
         return _first_items([place.below(keyword)] * len(value), value, start)
 
     return fit
 
 
-def _first_items(places: list[_Place], value: Json, start: int = 0) -> Json:
+def _first_items(places: list[Place], value: Json, start: int = 0) -> Json:
     rest = value[start:]
     made = tuple(map(_fit, places, rest))
     if all(map(_same, made, rest)):
@@ -295,15 +188,7 @@ def _same(one: object, other: object) -> bool:
     return one is other
 
 
-def _is_object(value: Json) -> TypeGuard[FrozenDict[Json]]:
-    return isinstance(value, FrozenDict)
-
-
-def _is_array(value: Json) -> TypeGuard[tuple[Json, ...]]:
-    return isinstance(value, tuple)
-
-
-_Fit: TypeAlias = Callable[[_Place, Json, Json], Json]
+_Fit: TypeAlias = Callable[[Place, Json, Json], Json]
 KEYWORDS: Final[dict[str, _Fit]] = {
     "$ref": _fit_reference,
     "allOf": _fit_all,

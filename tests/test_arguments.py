@@ -350,6 +350,171 @@ def test_a_schema_of_many_branches_cannot_hang() -> None:
     assert time.perf_counter() - began < 0.25
 
 
+def expression(depth: int) -> dict[str, Any]:
+    """Wrong in its innermost part only."""
+    value: dict[str, Any] = {"type": "num", "value": "much"}
+    for _ in range(depth):
+        value = {"type": "neg", "of": value}
+    return value
+
+
+def alternatives(*names: str) -> dict[str, Any]:
+    """A union of records that hold the union itself, told apart by their type."""
+    inner = {"$ref": "#/$defs/any"}
+    records: list[dict[str, Any]] = [
+        {"properties": {"type": {"enum": [name]}, "of": inner}, "required": ["of"]}
+        for name in names
+    ]
+    number = {"properties": {"type": {"const": "num"}, "value": {"type": "number"}}}
+    return field(inner) | {"$defs": {"any": {"anyOf": [number, *records]}}}
+
+
+def test_of_nested_alternatives_the_one_that_is_meant_is_described() -> None:
+    schema = alternatives("neg", "abs", "inv")
+
+    assert (
+        'it was not run:\n- \'v.of.of.value\': "much" is not of type "number"\nReceived'
+    ) in refusal(schema, v=expression(2))
+
+
+def test_nested_alternatives_cannot_hang() -> None:
+    began = time.perf_counter()
+    told = refusal(alternatives("neg", "abs", "inv"), v=expression(90))
+
+    assert '.of.value\': "much" is not of type "number"' in told
+    assert time.perf_counter() - began < 1
+
+
+def test_alternatives_that_look_alike_cannot_hang() -> None:
+    began = time.perf_counter()
+    told = refusal(alternatives("neg", "neg", "neg"), v=expression(90))
+
+    assert "- 'v': fits none of its alternatives" in told
+    assert time.perf_counter() - began < 1
+
+
+def test_what_tells_alternatives_apart_is_told() -> None:
+    told = refusal(alternatives("neg", "abs"), v={"type": "sum", "of": 1})
+
+    assert (
+        "- 'v': fits none of its alternatives ('type': \"num\" was expected; "
+        '\'type\': "sum" is not one of "neg"; \'type\': "sum" is not one of "abs")'
+    ) in told
+
+
+def test_every_place_of_a_tree_that_does_not_fit_is_named() -> None:
+    node = {
+        "properties": {
+            "n": {"type": "integer"},
+            "kids": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+            "kind": {"oneOf": [{"const": "a"}, {"enum": ["b", "a"]}, {"const": "c"}]},
+            "more": {"additionalProperties": {"$ref": "#/$defs/node"}},
+            "not": {"not": {"type": "null"}},
+            "pair": {"prefixItems": [{"type": "integer"}], "items": {"const": 0}},
+        },
+        "allOf": [{"required": ["n"]}, {"required": ["n"]}],
+        "additionalProperties": False,
+    }
+    given = {
+        "n": "x",
+        "kids": [{"n": 1, "odd": 1}, {}],
+        "more": {"k": {"n": 2, "kind": "a"}, "l": {"n": 3, "kind": "d"}},
+        "not": None,
+        "pair": ["x", 1],
+    }
+    told = refusal(field({"$ref": "#/$defs/node"}) | {"$defs": {"node": node}}, v=given)
+
+    assert told.splitlines()[1:-2] == [
+        '- \'v.n\': "x" is not of type "integer"',
+        "- 'v.kids[0]': Additional properties are not allowed ('odd' was unexpected)",
+        "- 'v.kids[1]': \"n\" is a required property",
+        "- 'v.more.k.kind': fits several of its alternatives, not one",
+        "- 'v.more.l.kind': fits none of its alternatives "
+        '("a" was expected; "d" is not one of "b" or "a"; "c" was expected)',
+        "- 'v.not': does not fit what its schema says under 'not'",
+        '- \'v.pair[0]\': "x" is not of type "integer"',
+        "- 'v.pair[1]': 0 was expected",
+    ]
+
+
+def chained(length: int, last: object, **link: Any) -> dict[str, Any]:
+    """Definitions that each hold what `link` makes of the next one."""
+
+    def at(n: int) -> dict[str, Any]:
+        text = json.dumps(link).replace("NEXT", f"#/$defs/d{n + 1}")
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    defs = {f"d{n}": at(n) for n in range(length)} | {f"d{length}": last}
+    return field({"$ref": "#/$defs/d0"}) | {"$defs": defs}
+
+
+NEXT = {"$ref": "NEXT"}
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"anyOf": [NEXT, NEXT]},
+        {"allOf": [NEXT, NEXT]},
+        {"oneOf": [NEXT, {"not": NEXT}]},
+        {"if": NEXT, "then": NEXT},
+        {"anyOf": [{"properties": {"a": NEXT}}, {"properties": {"a": NEXT}}]},
+        {"patternProperties": {"^a": NEXT, "a$": NEXT}},
+        {"items": NEXT, "contains": NEXT},
+    ],
+)
+def test_a_schema_that_spreads_without_bound_is_broken(link: dict[str, Any]) -> None:
+    began = time.perf_counter()
+
+    assert "more than can be checked" in refusal(chained(40, {"const": 0}, **link), v=1)
+    assert time.perf_counter() - began < 0.25
+
+
+def test_a_schema_that_spreads_by_other_names_is_broken_too() -> None:
+    parts = {
+        str(n): {"$anchor": f"a{n}", "anyOf": [{"$ref": f"#a{n + 1}"}] * 2}
+        for n in range(40)
+    }
+    ids = {
+        str(n): {"$id": f"http://x/{n}.json", "anyOf": [{"$ref": f"{n + 1}.json"}] * 2}
+        for n in range(40)
+    }
+
+    for defs, start in ((parts, "#a0"), (ids, "http://x/0.json")):
+        schema = field({"$ref": start}) | {"$defs": defs}
+        assert "cannot be called" in refusal(schema, v=1)
+    assert "more than can be checked" in refusal(
+        field({"$ref": "#a0"}) | {"$defs": parts | {"40": {"$anchor": "a40"}}}, v=1
+    )
+
+
+def test_a_schema_of_many_properties_does_not_spread() -> None:
+    wide = {"properties": {f"p{n}": NEXT for n in range(50)}}
+
+    assert exact({"v": {}}) == fitted(chained(20, {"type": "integer"}, **wide), v={})
+
+
+def test_arguments_too_deep_to_coerce_are_validated_as_they_are() -> None:
+    node = {"properties": {"n": {"type": "integer"}, "kid": {"anyOf": [NEXT, {}]}}}
+    told = refusal(chained(0, {"type": "integer"}, **node), v="x")
+    nested: dict[str, Any] = {"n": "1"}
+    for _ in range(95):
+        nested = {"n": 1, "kid": nested}
+    schema = {
+        "properties": {
+            "n": {"type": "integer"},
+            "kid": {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
+        }
+    }
+
+    def deeper(frames: int) -> str:
+        return deeper(frames - 1) if frames else refusal(schema, **nested)
+
+    assert 'is not of type "integer"' in told
+    assert deeper(300).startswith(("accepted", "The arguments do not fit"))
+
+
 def test_equal_looking_schemas_are_kept_apart() -> None:
     """As Python values 1 and True are equal, and so would be the two schemas."""
     found = [fitted(field({"const": const}), v=1) for const in (1, True)]
