@@ -1,8 +1,7 @@
 """Decoders of what is no record: scalars, literals, arrays, objects."""
 
 import math
-from collections.abc import Iterable
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, cast
 
 from loopcore.codec.error import DecodeError, none_of, not_json, too_large, wrong
 from loopcore.codec.kinds import Code, Kind
@@ -100,10 +99,14 @@ def array(origin: Kind, item: Code) -> Code:
 
     def decode(data: Json) -> Json:
         items = as_array(data)
+        made: list[Json] = []
+        add = made.append
         try:
-            return build([item(value) for value in items])
-        except DecodeError:
-            _find(item, enumerate(items))
+            for value in items:
+                add(item(value))
+        except DecodeError as problem:
+            raise problem.under(len(made)) from None
+        return build(made)
 
     return decode
 
@@ -112,20 +115,12 @@ def mapping(item: Code) -> Code:
     """A frozen dict of these."""
 
     def decode(data: Json) -> FrozenDict[Any]:
-        items = as_object(data)
-        try:
-            return FrozenDict({clean(k): item(value) for k, value in items.items()})
-        except DecodeError:
-            _find(item, items.items())
+        made: dict[str, Any] = {}
+        for name, value in as_object(data).items():
+            try:
+                made[clean(name)] = item(value)
+            except DecodeError as problem:
+                raise problem.under(name) from None
+        return FrozenDict(made)
 
     return decode
-
-
-def _find(item: Code, places: Iterable[tuple[str | int, Json]]) -> NoReturn:
-    """Decode once more, to learn where it fails."""
-    for step, value in places:
-        try:
-            item(value)
-        except DecodeError as problem:
-            raise problem.under(step) from None
-    raise AssertionError  # pragma: no cover  # decoders are pure
