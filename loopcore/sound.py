@@ -6,9 +6,9 @@ Every state that `step` gives is sound. One that comes from outside need not be.
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from loopcore.codec import DecodeError
+from loopcore.codec import DecodeError, to_json
 from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
-from loopcore.frozen import UNSET
+from loopcore.frozen import UNSET, FrozenDict, dump_json
 from loopcore.inputs import (
     Abort,
     Answer,
@@ -41,9 +41,7 @@ def _problems(state: State) -> Problems:
         yield from _bounds(state.turn)
         yield from _at_stage(state, state.turn)
     yield from _known(state)
-    for n, effect in enumerate(state.pending.values()):
-        if not _is_expected(state, effect):
-            yield f"pending[{n}].id", f"has no place in the turn: {effect.id!r}"
+    yield from _pending(state)
     yield from _inbox(state)
 
 
@@ -120,20 +118,74 @@ def _known(state: State) -> Problems:
             yield f"known[{n}].effect_id", "is neither answered nor pending"
 
 
-def _is_expected(state: State, effect: Effect) -> bool:
-    """Whether its answer has somewhere to go."""
+def _pending(state: State) -> Problems:
+    """Each effect has a place in the turn, which no other effect has."""
+    taken: dict[Place, str] = {}
+    for n, effect in enumerate(state.pending.values()):
+        place = _place(state, effect)
+        if place is None:
+            yield f"pending[{n}].id", f"has no place in the turn: {effect.id!r}"
+        elif place in taken:
+            yield f"pending[{n}].id", f"has the place of {taken[place]!r}"
+        else:
+            taken[place] = effect.id
+            yield from _agreement(state, effect, place, f"pending[{n}]")
+
+
+Place: TypeAlias = str | int
+"""Where an answer goes: to a slot, a hook's need, or the turn's own request or sleep."""
+
+
+def _place(state: State, effect: Effect) -> Place | None:
+    """Where its answer goes; None if nowhere."""
     if any(known.effect_id == effect.id for known in state.known):
-        return isinstance(effect, CallModel | Consult)
+        return effect.id if isinstance(effect, CallModel | Consult) else None
     if state.turn is None or isinstance(effect, Consult):
-        return False
-    slot = _slot(state.turn, _number(effect.id))
-    if isinstance(effect, RunTool):
-        return isinstance(slot, Running) and slot.child is None
-    if isinstance(effect, RequestApproval):
-        return isinstance(slot, Asked) and slot.edited is None
-    retries = ".sleep." in effect.id.removeprefix(state.place)
-    is_timer = isinstance(slot, Running) and slot.child is not None
-    return isinstance(effect, CallModel) or retries or is_timer
+        return None
+    if isinstance(effect, CallModel) or _is_retry(state, effect):
+        return TURN
+    number = _number(effect.id)
+    return number if _is_open(_slot(state.turn, number), effect) else None
+
+
+TURN: Final = "turn"
+
+
+def _is_retry(state: State, effect: Effect) -> bool:
+    marked = ".sleep." in effect.id.removeprefix(state.place)
+    return isinstance(effect, Sleep) and marked
+
+
+def _is_open(slot: Slot | None, effect: Effect) -> bool:
+    """Whether a slot waits for an effect of this kind."""
+    match effect, slot:
+        case RunTool(), Running(child=None):
+            return True
+        case RequestApproval(), Asked(edited=None):
+            return True
+        case Sleep(), Running(child=child):
+            return child is not None
+        case _:
+            return False
+
+
+def _agreement(state: State, effect: Effect, place: Place, path: str) -> Problems:
+    """What is run, or shown to a person, is what its slot says."""
+    slot = _slot(state.turn, place) if state.turn and isinstance(place, int) else None
+    if not isinstance(effect, RunTool | RequestApproval) or slot is None:
+        return
+    for name in ("call", "spec", "arguments"):
+        if _differ(getattr(effect, name), getattr(slot, name, None)):
+            yield f"{path}.{name}", f"is not that of turn.slots[{place}]"
+
+
+def _differ(one: object, other: object) -> bool:
+    """Not by `!=` alone, which takes 1 for True."""
+    return one is not other and _text(one) != _text(other)
+
+
+def _text(value: object) -> str:
+    return dump_json(value if isinstance(value, FrozenDict) else to_json(value))
 
 
 def _number(effect_id: str) -> int:

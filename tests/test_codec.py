@@ -446,6 +446,21 @@ def test_what_is_no_saved_state_is_told_in_a_sentence(
     assert problem(data).startswith(sentence)
 
 
+def test_what_is_wrong_deep_down_is_found_at_once() -> None:
+    """Each level was once decoded again to name the place: twice a level."""
+    state = saved(begin(config()).says(call("a")).state)["state"]
+    text, found = json.dumps(state), state | {"bogus": 1}
+    for _ in range(25):
+        outer = json.loads(text) | {"pending": []}
+        outer["turn"]["slots"][0]["child"] = found
+        found = outer
+    data = json.dumps(saved(RUNNING) | {"state": found})
+    began = time.perf_counter()
+
+    assert problem(data).endswith(".child.turn.slots[0].child.bogus'")
+    assert time.perf_counter() - began < 0.25
+
+
 def test_a_state_within_a_state_without_end_is_refused() -> None:
     slot: dict[str, Json] = {"type": "Running", "call": {"name": "x"}, "arguments": {}}
     held: Json = None
@@ -633,6 +648,54 @@ def test_an_unsound_state_is_refused(
     set_to(data["state"], path, value)
 
     assert problem(data).startswith(sentence)
+
+
+DOUBLED: Final[list[tuple[Run, str, dict[str, object], str]]] = [
+    (begin(config()).says(*CALLS), "z.0", {}, "'pending[1].id' has the place of 'r.1."),
+    (asked(), "zz.ask.0", {}, "'pending[1].id' has the place of 'r.1.1.ask.0'"),
+    (begin(config()), "z", {}, "'pending[1].id' has the place of 'r.1.1.model.1'"),
+    (
+        begin(config()),
+        "r.1.1.sleep.1",
+        {"type": "Sleep", "seconds": 1},
+        "'pending[1].id' has the place of 'r.1.1.model.1'",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("run", "name", "form", "sentence"), DOUBLED, ids=range(len(DOUBLED))
+)
+def test_an_answer_is_awaited_once(
+    run: Run, name: str, form: dict[str, object], sentence: str
+) -> None:
+    """Another effect for the same place would meet a run that has gone on."""
+    data = saved(run.state)
+    pending = data["state"]["pending"]
+    pending.insert(1, (form or pending[0]) | {"id": name})
+
+    assert problem(data).startswith(sentence)
+
+
+@pytest.mark.parametrize("run", [begin(config()).says(*CALLS), asked()])
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("arguments", {"n": 2}),
+        ("arguments", {"n": True}),
+        ("call/name", "b"),
+        ("spec/description", "Harmless."),
+    ],
+)
+def test_what_is_shown_or_run_is_what_the_turn_holds(
+    run: Run, path: str, value: object
+) -> None:
+    """A person must not approve other arguments than those that run."""
+    data = saved(run.state)
+    set_to(data["state"], f"pending/0/{path}", value)
+    field = path.split("/", maxsplit=1)[0]
+
+    assert problem(data) == f"'pending[0].{field}' is not that of turn.slots[0]"
 
 
 def test_an_input_that_was_not_stepped_is_saved_with_the_state() -> None:
