@@ -424,13 +424,13 @@ def test_every_place_of_a_tree_that_does_not_fit_is_named() -> None:
     }
     told = refusal(field({"$ref": "#/$defs/node"}) | {"$defs": {"node": node}}, v=given)
 
+    none = '"a" was expected; "d" is not one of "b" or "a"; "c" was expected'
     assert told.splitlines()[1:-2] == [
         '- \'v.n\': "x" is not of type "integer"',
         "- 'v.kids[0]': Additional properties are not allowed ('odd' was unexpected)",
         "- 'v.kids[1]': \"n\" is a required property",
         "- 'v.more.k.kind': fits several of its alternatives, not one",
-        "- 'v.more.l.kind': fits none of its alternatives "
-        '("a" was expected; "d" is not one of "b" or "a"; "c" was expected)',
+        f"- 'v.more.l.kind': fits none of its alternatives ({none})",
         "- 'v.not': does not fit what its schema says under 'not'",
         '- \'v.pair[0]\': "x" is not of type "integer"',
         "- 'v.pair[1]': 0 was expected",
