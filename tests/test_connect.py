@@ -242,3 +242,8 @@ def test_a_local_model_is_known_by_its_own_names() -> None:
     """What is wrong with it is said by the embedded runtime."""
     with pytest.raises(ValueError, match="local:no-such-model"):
         connect("local:no-such-model", max_tokens=5)
+
+
+def test_an_address_that_is_none_is_shown_without_its_query() -> None:
+    with pytest.raises(ValueError, match="base_url='ftp://host' is no address"):
+        connect("x:y", wire="chat", base_url="ftp://me:s3cret@host?key=s3cret")

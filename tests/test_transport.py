@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import gzip
 import logging
 import socket
 import warnings
@@ -311,6 +312,56 @@ class TestFaults:
         found = error(answer)
         assert (found.kind, found.status) == ("overloaded", 529)
 
+    @pytest.mark.parametrize("status", [401, 529])
+    def test_whose_body_is_late_have_their_status(self, status: int) -> None:
+        """Once the headers are there they say what is wrong, however short the time."""
+
+        async def answer(connection: Connection) -> None:
+            await connection.start(status)
+            await connection.gone()
+
+        for seconds in ({"first": 0.05}, {"total": 0.05}):
+            found = error(answer, **seconds)
+            kind = "auth" if status == 401 else "overloaded"
+            assert (found.kind, found.status) == (kind, status)
+
+
+BOMB: Final = gzip.compress(b"\n" * 2**24)
+
+
+class TestCompression:
+    def test_is_not_asked_for(self) -> None:
+        async def run() -> ChatServer:
+            async with chat_server(says(reply("a"))) as server:
+                await ask(server.url)
+            return server
+
+        (request,) = asyncio.run(run()).requests
+        assert request.headers["accept-encoding"] == "identity"
+
+    @pytest.mark.parametrize("how", ["gzip", "deflate", "x, GZIP", "br", "zstd"])
+    def test_of_a_reply_is_refused(self, how: str) -> None:
+        """A few bytes could be any number of bytes."""
+        found = error(says(BOMB, content_encoding=how))
+        assert found.kind == "bad_response"
+        assert found.message.startswith(f"The server compresses its response ({how})")
+
+    def test_that_is_none_is_none(self) -> None:
+        assert asked(says(reply("hello"), content_encoding="utf-8")) == HELLO
+        assert asked(says(reply("hello"), content_encoding="identity")) == HELLO
+
+    def test_of_an_error_is_undone_within_limits(self) -> None:
+        told = gzip.compress(b'{"error": {"message": "no such thing"}}')
+        found = error(says(told, status=404, content_encoding="gzip"))
+        assert found.message.startswith("no such thing")
+
+        found = error(says(BOMB, status=500, content_encoding="gzip"))
+        assert found == ModelError("HTTP 500 with an empty body", "server", status=500)
+
+    def test_of_an_error_may_be_broken(self) -> None:
+        found = error(says(b"\x1f\x8bno", status=529, content_encoding="gzip"))
+        assert (found.kind, found.status) == ("overloaded", 529)
+
 
 class TestTimeouts:
     def test_for_the_first_byte(self) -> None:
@@ -456,4 +507,44 @@ class TestKeys:
         for text in (shown, caplog.text):
             assert SECRET not in text
             assert "s3cret-team" not in text
-        assert "s3cret-query" not in shown
+            assert "s3cret-query" not in text
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            says_json({"error": "bad key s3cret query"}, 401),
+            says_json({"error": "bad key s3cret%20query"}, 401),
+            says_json({"error": "bad key s3cret-word"}, 401),
+            says_json({"error": "a" * 1990 + SECRET}, 401),
+            says(b"b" * 290 + SECRET.encode(), status=401, kind="text/plain"),
+            says(b"b" * 290 + SECRET.encode()),
+            says_json({"error": "bad"}, 401, x_request_id=SECRET),
+            says(status=307, location="https://a:s3cret-word@host/v2?k=s3cret-any"),
+            says(status=307, location=f"https://host/{SECRET}"),
+            says(b'{"detail": {"said": "s3cret\\\\word"}}', status=401),
+        ],
+        ids=[
+            "query",
+            "query as it stands",
+            "word of a header",
+            "long message",
+            "long text",
+            "no reply",
+            "request id",
+            "redirect",
+            "path of a redirect",
+            "as JSON",
+        ],
+    )
+    def test_are_not_shown_in_any_form(self, answer: Answer) -> None:
+        """Not in a header, a query or a part of a text, whole or cut."""
+
+        async def run() -> Result:
+            async with chat_server(answer) as server:
+                own = {"x": "Bearer s3cret-word", "y": "s3cret\\word"}
+                call = caller(f"{server.url}?k=s3cret%20query", headers=own)
+                return await call(CALL, Told())
+
+        shown = repr(asyncio.run(run()))
+        assert "s3cret" not in shown
+        assert SECRET[:4] not in shown

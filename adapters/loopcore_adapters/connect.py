@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from loopcore import Model
 from loopcore_adapters import chat
-from loopcore_adapters.keys import Key
+from loopcore_adapters.keys import Key, bare
 from loopcore_adapters.loose import Json
 from loopcore_adapters.providers import PROVIDERS, Provider
 from loopcore_adapters.transport import Caller, Endpoint, Timeouts
@@ -133,7 +133,9 @@ def _url(model: str, url: str) -> str:
     except ValueError:
         sound = False
     if not sound:
-        _refuse(model, f"base_url={url!r} is no address; write 'https://host/v1'.")
+        _refuse(
+            model, f"base_url={bare(url)!r} is no address; write 'https://host/v1'."
+        )
     if "@" in urlsplit(url).netloc:
         _refuse(
             model, "base_url holds a name or a password; pass api_key= or headers=."

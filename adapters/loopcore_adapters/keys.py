@@ -1,8 +1,11 @@
 """Keys: got before each request, shown to nobody."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
+from urllib.parse import unquote_plus
 
 from attrs import evolve
 
@@ -42,14 +45,76 @@ async def _called(source: Callable[[], str | Awaitable[str]]) -> str:
     raise NoKey(message)
 
 
+def bare(address: str) -> str:
+    """The address as it is shown: a name, a password, or a query may be a key.
+
+    >>> bare("https://me:pw@host/v1?key=k#f")
+    'https://host/v1'
+    """
+    return _NAMED.sub("//", _BEHIND.split(address, 1)[0])[:SHOWN]
+
+
+_BEHIND: Final = re.compile("[?#]")
+_NAMED: Final = re.compile("//[^/]*@")
+SHOWN: Final = 300
+"""How many characters of an address are shown."""
+
+
+def queried(address: str) -> tuple[str, ...]:
+    """The values in the query of an address, as they stand there and as they are meant.
+
+    >>> queried("https://host/v1?api-version=2024-10-21&key=a%2Bb")
+    ('a%2Bb', 'a+b')
+    """
+    query = address.partition("?")[2].partition("#")[0]
+    pairs = [pair.partition("=") for pair in query.split("&")]
+    values = [value or name for name, _, value in pairs if name not in VERSIONS]
+    return tuple(form for one in values if one for form in (one, unquote_plus(one)))
+
+
+VERSIONS: Final = ("api-version", "api_version", "version")
+"""What is no key, and what servers speak of."""
+
+
 def hide(
     result: AssistantMessage | ModelError, secrets: Iterable[str]
 ) -> AssistantMessage | ModelError:
-    """The result, without these in its message: some servers repeat the key they refuse."""
+    """The result, without these in what it says: some servers repeat the key they refuse."""
     if not isinstance(result, ModelError):
         return result
-    message = result.message
+    forms = {form for secret in secrets for form in _forms(secret)}
+    longest_first = sorted(forms, key=len, reverse=True)
+    message = _without(result.message, longest_first)
+    request_id = result.request_id and _without(result.request_id, longest_first)
+    if (message, request_id) == (result.message, result.request_id):
+        return result
+    return evolve(result, message=message, request_id=request_id)
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """What to look for: it, the words of it ("Bearer ..."), and how JSON writes them."""
+    for form in (secret, *secret.split()):
+        if len(form) >= SECRET:
+            yield form
+            yield json.dumps(form)[1:-1]
+
+
+def _without(said: str, secrets: Iterable[str]) -> str:
     for secret in secrets:
-        if len(secret) >= SECRET:
-            message = message.replace(secret, "[hidden]")
-    return result if message == result.message else evolve(result, message=message)
+        said = said.replace(secret, HIDDEN)
+        if CUT in said:
+            said = _without_start(said, secret)
+    return said
+
+
+def _without_start(said: str, secret: str) -> str:
+    """The text, without the start of a secret where it was shortened within it."""
+    for length in range(len(secret) - 1, SECRET // 2 - 1, -1):
+        if secret[:length] + CUT in said:
+            return said.replace(secret[:length] + CUT, HIDDEN + CUT)
+    return said
+
+
+HIDDEN: Final = "[hidden]"
+CUT: Final = "…"
+"""What stands where a text was shortened."""

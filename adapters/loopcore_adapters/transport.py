@@ -6,6 +6,7 @@ turns whatever goes wrong on the way into a `ModelError`.
 
 import asyncio
 import time
+import zlib
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from functools import cache
@@ -18,7 +19,7 @@ from attrs import define, evolve, field, frozen
 
 from loopcore import AssistantMessage, CallModel, ModelError, Tell
 from loopcore_adapters.faults import http_fault, request_id
-from loopcore_adapters.keys import Key, NoKey, ask, hide
+from loopcore_adapters.keys import Key, NoKey, ask, bare, hide, queried
 from loopcore_adapters.wire import Decode, Decoder, Encode, HttpRequest
 
 NOT_FOUND: Final = 404
@@ -28,6 +29,15 @@ ERROR_BODY: Final = 2**16
 
 ERROR_SECONDS: Final = 5.0
 """How long an error's body is waited for: its status is known, and says enough."""
+
+GZIP: Final = b"\x1f\x8b"
+"""What gzip begins with, and no text does."""
+
+COMPRESSIONS: Final = frozenset(("gzip", "x-gzip", "deflate", "compress", "br", "zstd"))
+PACKED: Final = (
+    "The server compresses its response ({:.80}), and was asked not to: a compressed "
+    "stream comes late, and may be of any size."
+)
 
 GRACE: Final = 0.05
 """How many seconds a server has to end a response that is complete.
@@ -62,8 +72,8 @@ class Endpoint:
 
     @property
     def place(self) -> str:
-        """The address as it is shown: what is behind a `?` may be a key."""
-        return self.url.partition("?")[0]
+        """The address as it is shown."""
+        return bare(self.url)
 
 
 @frozen(eq=False)
@@ -85,10 +95,11 @@ class Caller:
         given = {name.lower(): text for name, text in self.endpoint.headers.items()}
         signed = {"authorization": f"Bearer {key}"} if key else {}
         request = self.encode(call)
-        headers = {"user-agent": "loopcore", **request.headers, **signed, **given}
+        own = {"user-agent": "loopcore", "accept-encoding": "identity"}
+        headers = {**own, **request.headers, **signed, **given}
         exchange = Exchange(self.endpoint, await client(), self.decode(call, tell))
         result = await exchange.run(evolve(request, headers=headers))
-        return hide(result, (key, *given.values()))
+        return hide(result, (key, *given.values(), *queried(self.endpoint.url)))
 
 
 @frozen
@@ -167,15 +178,21 @@ class Exchange:
         now = asyncio.get_running_loop().time()
         self._end = None if times.total is None else now + times.total
         self._wait(timer, times.first, "the first byte")
+        address = self.endpoint.at(request.path)
         async with self.client.stream(
             request.method,
-            self.endpoint.at(request.path),
+            address.copy_with(query=None),
             headers=dict(request.headers),
             content=request.body,
             timeout=httpx.Timeout(None, connect=times.connect),
+            # What is behind a `?` may be a key, and httpx logs the address.
+            extensions={"target": address.raw_path} if address.query else {},
         ) as response:
             if not response.is_success:
-                return await _refused(response)
+                return await _refused(response, _left(timer))
+            if _packed(response):
+                how = response.headers["content-encoding"]
+                return ModelError(PACKED.format(how), "bad_response")
             return await self._listen(response, timer)
 
     async def _listen(
@@ -212,8 +229,15 @@ class Exchange:
         return f"{self.endpoint.place}: {self._waiting_for}."
 
 
+def _packed(response: httpx.Response) -> bool:
+    """Whether it is compressed. A word that means no compression is sent by mistake."""
+    words = response.headers.get("content-encoding", "").lower().split(",")
+    return any(word.strip() in COMPRESSIONS for word in words)
+
+
 def _bytes(response: httpx.Response) -> AsyncGenerator[bytes]:
-    return cast("AsyncGenerator[bytes]", response.aiter_bytes())
+    """As they come: unpacked by httpx, a few of them could fill the memory."""
+    return cast("AsyncGenerator[bytes]", response.aiter_raw())
 
 
 async def _drain(chunks: AsyncGenerator[bytes]) -> None:
@@ -224,26 +248,33 @@ async def _drain(chunks: AsyncGenerator[bytes]) -> None:
                 pass
 
 
-async def _refused(response: httpx.Response) -> ModelError:
+def _left(timer: asyncio.Timeout) -> float:
+    """How long an error's body may take. The timer stops: the status says enough."""
+    now, end = asyncio.get_running_loop().time(), timer.when()
+    timer.reschedule(None)
+    return ERROR_SECONDS if end is None else min(ERROR_SECONDS, end - now)
+
+
+async def _refused(response: httpx.Response, seconds: float) -> ModelError:
     if response.has_redirect_location:
-        where = response.headers["location"]
+        where = bare(response.headers["location"])
         said = (
             f"The server redirects to {where}. If that is right, give it as base_url."
         )
         return ModelError(said, "bad_request", status=response.status_code)
-    body = await _error_body(response)
+    body = _unpacked(await _error_body(response, seconds))
     fault = http_fault(response.status_code, response.headers, body, time.time())
     if response.status_code != NOT_FOUND or fault.kind == "no_such_model":
         return fault
-    asked = response.request.url.copy_with(query=None)
+    asked = response.request.url
     return evolve(fault, message=f"{fault.message} (Is base_url right? Asked: {asked})")
 
 
-async def _error_body(response: httpx.Response) -> bytes:
+async def _error_body(response: httpx.Response, seconds: float) -> bytes:
     body = b""
     with suppress(TimeoutError, httpx.HTTPError):
         async with (
-            asyncio.timeout(ERROR_SECONDS),
+            asyncio.timeout(seconds),
             aclosing(_bytes(response)) as chunks,
         ):
             async for data in chunks:
@@ -251,3 +282,12 @@ async def _error_body(response: httpx.Response) -> bytes:
                 if len(body) > ERROR_BODY:
                     break
     return body[:ERROR_BODY]
+
+
+def _unpacked(body: bytes) -> bytes:
+    """An error's body, at most so much of it, if a server compressed it all the same."""
+    if not body.startswith(GZIP):
+        return body
+    with suppress(zlib.error):
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(body, ERROR_BODY)
+    return body
