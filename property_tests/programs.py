@@ -50,6 +50,7 @@ class Setup(Brief):
     parallel: bool = True
     steering: Any = "one"
     follow_ups: Any = "one"
+    output: Any = None
 
     def config(self, heard: list[Said] | None = None) -> LoopConfig:
         """The configuration; what its hooks say goes to `heard`."""
@@ -63,6 +64,8 @@ class Setup(Brief):
             parallel=self.parallel,
             steering=self.steering,
             follow_ups=self.follow_ups,
+            output=self.output,
+            repairs=1,
         )
 
 

@@ -88,6 +88,7 @@ class Range:
     decisions: tuple[str, ...] = DECISIONS
     errors: int = 1
     calls: int = 0
+    output: Any = None
 
 
 def program(draws: Draws, among: Range) -> Program:
@@ -108,6 +109,7 @@ def setup(draws: Draws, among: Range, depth: int) -> Setup:
         parallel=draws.pick((True, True, True, False)),
         steering=draws.pick(("one", "all")),
         follow_ups=draws.pick(("one", "all")),
+        output=among.output if depth == among.depth else None,
     )
 
 
@@ -135,7 +137,7 @@ def answer(draws: Draws, among: Range) -> AssistantMessage | ModelError:
     """What a model answers: mostly calls, of whatever kind, now and then an error."""
     if draws.below(8) >= 8 - among.errors:
         return draws.pick(ERRORS)
-    text = draws.pick(("", "well"))
+    text = draws.pick(("", "well", "7"))
     said: tuple[Part, ...] = (Text(text),) if text else ()
     least = min(among.calls, 1) if draws.below(4) == 3 else max(among.calls, 1)
     return AssistantMessage(

@@ -5,6 +5,7 @@ from hypothesis import given
 from loopcore import Prompt
 from property_tests.catalogue import calm, wild
 from property_tests.laws import Aborted, Balance, Paired, Queues, Tokens, Waiting
+from property_tests.outputs import Outputs
 from property_tests.programs import KINDS, Program, Setup
 from property_tests.strategies import CALM, programs, setups
 from property_tests.verdicts import Ends
@@ -45,6 +46,14 @@ def test_a_configuration_may_change_between_two_steps(
         world.config = configs[(n + move.n) % 3]
         play(world, program.script, move)
     world.settle(program.script)
+
+
+@given(programs(TURNS, kinds=QUEUES, output=int))
+def test_a_run_that_wants_a_number_ends_with_one_or_says_why_not(
+    program: Program,
+) -> None:
+    """D79, D85: and 3, 8, 11, 13 hold all the same."""
+    run(program, Outputs(), Waiting(), Balance(), Paired(), Queues())
 
 
 @given(programs())

@@ -11,12 +11,15 @@ STEPS: Final = "property_tests/test_steps.py"
 MERGING: Final = "property_tests/test_merging.py"
 MACHINE: Final = "property_tests/test_machine.py"
 
+NUMBER: Final = f"{RUNS}::test_a_run_that_wants_a_number_ends_with_one_or_says_why_not"
+
 BATCH: Final = "loopcore/reducer/batch.py"
 TURN: Final = "loopcore/reducer/turn.py"
 STEP: Final = "loopcore/reducer/step.py"
 WINDING: Final = "loopcore/reducer/winding.py"
 NESTED: Final = "loopcore/reducer/nested.py"
 QUEUES: Final = "loopcore/reducer/queues.py"
+OUTPUT: Final = "loopcore/reducer/output.py"
 DOOR: Final = "loopcore/reducer/door.py"
 ASK: Final = "loopcore/reducer/ask.py"
 OUT: Final = "loopcore/reducer/out.py"
@@ -285,6 +288,20 @@ ENDS: Final = (
         'return (evolve(state, ending=stop), "end") if stop and not the_turn('
         'state).again else (state, "next_turn")',
         f"{RUNS}::test_a_stop_beats_injected_messages_and_these_beat_the_end",
+    ),
+    fault(
+        "a reply that does not fit is sent back once too often",
+        OUTPUT,
+        "return state.repairs < config.repairs and not refused",
+        "return state.repairs <= config.repairs and not refused",
+        NUMBER,
+    ),
+    fault(
+        "a refusal is sent back",
+        OUTPUT,
+        "return state.repairs < config.repairs and not refused",
+        "return state.repairs < config.repairs",
+        NUMBER,
     ),
     fault(
         "an abort goes on with the calls that wait",
