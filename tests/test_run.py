@@ -45,6 +45,7 @@ from loopcore.runtime.context import ToolContext
 from loopcore.runtime.inspect import Inspector
 from loopcore.runtime.interpreter import Interpreter, Perform, silent
 from loopcore.runtime.model import Model
+from loopcore.runtime.record import Recording
 from loopcore.runtime.run import run, run_sync
 from loopcore.runtime.tool import Tool, tool
 from loopcore.testing import ScriptedModel
@@ -609,6 +610,30 @@ def test_each_line_is_in_the_journal_before_the_run_goes_on(tmp_path: Path) -> N
     )
 
     assert seen == [4]  # the header, the prompt, the reply, the result of add
+
+
+def test_a_text_that_cannot_be_encoded_is_recorded_as_it_is_saved(
+    tmp_path: Path,
+) -> None:
+    """Bytes of a command line that are no text come as lone surrogates."""
+    path = tmp_path / "r.jsonl"
+
+    state = given_to(Prompt("go", system="a\udcffb"), journal=path).state
+
+    _, line, *_ = map(json.loads, path.read_text().splitlines())
+    assert "a\ufffdb" == line["input"]["system"]
+    assert "a\ufffdb" == State.loads(state.dumps()).unwrap().settings.system
+
+
+def test_a_journal_that_cannot_be_written_is_not_in_the_way(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    recording = Recording(path, State.start(LoopConfig(model="t:m"), run_id="r"))
+
+    no_input: Any = object()
+    with pytest.raises(TypeError):
+        recording.add([Prompt("go"), no_input], 0)
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_journal_that_exists_is_refused(tmp_path: Path) -> None:
