@@ -3,7 +3,8 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from tempfile import NamedTemporaryFile
+from typing import IO, Final
 
 from returns.result import Failure
 
@@ -49,11 +50,29 @@ JOURNAL: Final = (
 
 
 def save(state: State, file: Path) -> None:
-    """Save the run; what was in the file stays whole until all is written."""
-    new = file.with_name(f"{file.name}.new")
-    with _writing(file):
-        new.write_bytes(state.dumps())
+    """Save the run; what was in the file stays whole until all is written.
+
+    Only its owner may read a new one. It is written under a name that nobody can foresee,
+    lest a link is in its place that leads elsewhere.
+    """
+    data = state.dumps()
+    with _writing(file), _beside(file) as (new, handle):
+        handle.write(data)
+        handle.close()
         new.replace(file)
+
+
+@contextmanager
+def _beside(file: Path) -> Generator[tuple[Path, IO[bytes]]]:
+    """A file in the same folder, which is gone if it did not take a better name."""
+    with NamedTemporaryFile(
+        dir=file.parent, prefix=f".{file.name[:99]}.", delete=False
+    ) as handle:
+        new = Path(handle.name)
+        try:
+            yield new, handle
+        finally:
+            new.unlink(missing_ok=True)
 
 
 def reserve(file: Path, option: str) -> None:
