@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import standing_in
-from tests.cli import PAY, Shell, shell
+from tests.cli import HEAD, PAY, Shell, shell
 
 
 @pytest.fixture
@@ -715,3 +715,49 @@ def test_it_is_a_module_that_can_be_run() -> None:
     )
 
     assert shown.stdout.startswith(b"Usage: loopcore [OPTIONS] COMMAND")
+
+
+def test_an_output_of_a_type_is_told_as_json(sh: Shell) -> None:
+    sh.module(
+        f"""{HEAD}
+import attrs, datetime
+
+@attrs.frozen
+class Recipe:
+    title: str
+    on: datetime.date
+
+model = ScriptedModel('{{"today": {{"title": "pasta", "on": "2026-01-02"}}}}')
+config = LoopConfig(model=model, output=dict[str, Recipe])
+interpreter = Interpreter(model)
+""",
+        "app",
+    )
+
+    told = sh.loopcore("run", "app", "?", "--json")
+
+    assert ("", 0) == (told.err, told.code)
+    assert {"today": {"title": "pasta", "on": "2026-01-02"}} == told.json[-1]["output"]
+
+
+def test_a_run_is_saved_past_a_link_that_waits_for_it(sh: Shell) -> None:
+    """Nobody can foresee where it is written before it has its name."""
+    victim = sh.folder / "victim"
+    victim.write_text("mine")
+    (sh.folder / "kept.json.new").symlink_to(victim)
+    sh.app('app("Hi.")')
+
+    sh.loopcore("run", "app", "?", "--save", "kept.json")
+
+    assert "mine" == victim.read_text()
+    assert {"app.py", "kept.json", "kept.json.new", "victim"} == {
+        file.name for file in sh.folder.iterdir()
+    }
+
+
+def test_nothing_is_left_of_a_run_that_cannot_be_saved(sh: Shell) -> None:
+    sh.app("app(lambda effect: __import__('os').mkdir('kept.json') or 'Hi.')")
+
+    sh.loopcore("run", "app", "?", "--save", "kept.json")
+
+    assert {"app.py", "kept.json"} == {file.name for file in sh.folder.iterdir()}

@@ -11,6 +11,7 @@ from loopcore.codec import to_json
 from loopcore.events import Ended, Started
 from loopcore.frozen import Json, evolve
 from loopcore.messages import transcript
+from loopcore.shapes import unshaped
 
 
 class Lines:
@@ -43,7 +44,7 @@ class Lines:
             {
                 "type": "Result",
                 "run_id": result.state.run_id,
-                "output": result.output,
+                "output": unshaped(result.output),
                 "stop": result.stop and to_json(result.stop),
                 "waiting": [_short(effect) for effect in result.waiting],
                 "turns": result.state.turns,
@@ -80,4 +81,10 @@ def _object(value: object, kind: Any) -> dict[str, Any]:  # noqa: ANN401  # a un
 
 
 def _write(data: Json) -> None:
-    click.echo(json.dumps(data))
+    click.echo(json.dumps(data, default=_told_of))
+
+
+def _told_of(value: object) -> Json:
+    """What JSON does not have and an output may hold, as JSON."""
+    told = unshaped(value)
+    return str(value) if told is value else told
