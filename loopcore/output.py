@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final, NoReturn, TypeAlias
 
 from attrs import frozen
@@ -10,17 +11,25 @@ from returns.result import Failure, Success
 
 from loopcore.arguments import fit
 from loopcore.frozen import FrozenDict, Json, NotJson, freeze, freeze_object
+from loopcore.misfits import listed
+from loopcore.schemas import BrokenSchema, short
 from loopcore.shapes import Shape, plain, reason, shape_of
 
 MOST_STARTS: Final = 100
 """How many places of a text are tried: text can be hostile."""
 
+MOST_SCANNED: Final = 2_000_000
+"""How many characters are read in vain: every start may run to the end of the text."""
+
 NAME: Final = "output"
 
 
-@frozen
+@frozen(eq=False)
 class Wanted:
-    """What a run is to come to: a shape, and its JSON Schema as a model is told it."""
+    """What a run is to come to: a shape, and its JSON Schema as a model is told it.
+
+    Known by identity, as {"const": 1} and {"const": true} are equal in Python.
+    """
 
     shape: Shape
     schema: FrozenDict[Json]
@@ -71,14 +80,24 @@ def read(want: Wanted, text: str) -> Read:
 
     A failure says what is wrong with the first one, naming every place.
     """
-    problem = ""
+    first = ""
     for found in values(text):
         match _one(want, found):
             case Success() as fine:
                 return fine
             case Failure(why):
-                problem = problem or why
-    return Failure(problem or "There is no JSON value in the reply.")
+                first = first or why
+    return Failure(first or "There is no JSON value in the reply.")
+
+
+@lru_cache(maxsize=8)
+def problem(want: Wanted, text: str) -> str:
+    """What is wrong with a reply's text, if anything; a step asks more than once."""
+    match read(want, text):
+        case Success():
+            return ""
+        case Failure(why):
+            return why
 
 
 def values(text: str) -> Iterator[Json]:
@@ -95,16 +114,22 @@ def values(text: str) -> Iterator[Json]:
 
 def _inside(text: str) -> Iterator[Json]:
     decoder = json.JSONDecoder(parse_constant=_refuse)
-    at = _next(text, 0)
+    at, left = _next(text, 0), MOST_SCANNED
     for _ in range(MOST_STARTS):
-        if at < 0:
+        if at < 0 or left < 0:
             return
         try:
             value, end = decoder.raw_decode(text, at)
             yield freeze(value)
-        except (ValueError, NotJson, RecursionError):
+        except (ValueError, NotJson, RecursionError) as problem:
             end = at + 1
+            left -= _scanned(problem, len(text)) - at
         at = _next(text, end)
+
+
+def _scanned(problem: Exception, size: int) -> int:
+    """How far a text was read in vain, at most."""
+    return problem.pos if isinstance(problem, json.JSONDecodeError) else size
 
 
 def _next(text: str, at: int) -> int:
@@ -119,11 +144,14 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _one(want: Wanted, found: Json) -> Read:
-    match fit(want.schema, found, "the output"):
-        case Failure(problems):
-            return Failure("\n".join(f"- {problem}" for problem in problems))
-        case Success(fitting):
-            return _chosen(want, fitting) if want.optional else _made(want, fitting)
+    try:
+        fitted = fit(want.schema, found, "the output")
+    except BrokenSchema as broken:
+        return Failure(f"- the schema of the output is broken ({broken})")
+    if isinstance(fitted, Failure):
+        return Failure(listed(fitted.failure()))
+    fitting = fitted.unwrap()
+    return _chosen(want, fitting) if want.optional else _made(want, fitting)
 
 
 def _chosen(want: Wanted, found: FrozenDict[Json]) -> Read:
@@ -154,7 +182,9 @@ def _why(problem: Exception) -> str:
         )
     except Exception:  # noqa: BLE001  # its own __str__ may fail
         return kind
-    return ADDRESS.sub("", said)
+    return short(ADDRESS.sub("", said), LONGEST)
 
+
+LONGEST: Final = 2000
 
 ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")

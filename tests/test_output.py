@@ -1,12 +1,14 @@
 """Structured output: what a run comes to, and how a reply that does not fit is mended."""
 
 import dataclasses
-from typing import Any
+import json
+import time
+from typing import Annotated, Any
 
 import attrs
 import msgspec
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from loopcore import (
     CallModel,
@@ -54,6 +56,32 @@ class Restaurant(BaseModel):
 
     name: str
     dishes: list[str] = Field(min_length=1)
+
+
+def _odd(table: str) -> str:
+    message = f"there is no table {table}"
+    raise ValueError(message)
+
+
+class Hall(BaseModel):
+    """One that refuses every table."""
+
+    tables: list[Annotated[str, AfterValidator(_odd)]]
+
+
+READ: list[int] = []
+
+
+def _seen(value: int) -> int:
+    READ.append(value)
+    message = "never fits"
+    raise ValueError(message)
+
+
+class Seen(BaseModel):
+    """One that writes down what it was made of."""
+
+    n: Annotated[int, AfterValidator(_seen)]
 
 
 GOOD = '{"title": "Pasta", "minutes": 12, "steps": ["boil"]}'
@@ -136,6 +164,41 @@ def test_braces_and_spaces_inside_strings_survive() -> None:
 def test_a_hostile_text_is_looked_at_a_limited_number_of_times() -> None:
     assert [] == list(values("[" * 20_000))
     assert [] == list(values('{"a":' * 20_000))
+
+
+def test_unclosed_text_is_not_read_to_its_end_from_every_start() -> None:
+    began = time.perf_counter()
+
+    assert [] == list(values("[" * 100 + "1," * 300_000))
+    assert [] == list(values("[" * 100 + '"a",' * 300_000))
+    assert time.perf_counter() - began < 1
+
+
+def test_many_problems_are_told_as_far_as_anybody_reads_them() -> None:
+    """A repair request goes into the transcript, and a stop's detail into the state."""
+    many = json.dumps(["x" * 1000] * 20_000)
+    run = begin(wants(list[int], repairs=1)).says(many)
+    sent_back = run.state.transcript[-1]
+
+    assert isinstance(sent_back, UserMessage)
+    assert "- ... and 19950 more" in sent_back.text
+    assert len(sent_back.text) < 20_000
+    assert len(run.says(many).stop.detail) < 20_000
+
+
+def test_what_a_validator_says_at_length_is_cut() -> None:
+    dishes = json.dumps({"name": "a", "dishes": ["b"] * 100, "tables": ["c"] * 5_000})
+    run = begin(wants(Hall)).says(dishes)
+
+    assert "characters)" in run.state.transcript[-1].text
+    assert len(run.state.transcript[-1].text) < 3_000
+
+
+def test_a_reply_is_read_once_in_a_step() -> None:
+    READ.clear()
+    begin(wants(Seen)).says('{"n": -1}')
+
+    assert [-1] == READ
 
 
 def test_plain_meanings_are_coerced_as_for_arguments() -> None:

@@ -2,13 +2,11 @@
 
 from typing import Final
 
-from returns.result import Failure, Success
-
 from loopcore.config import AnyConfig
 from loopcore.events import Stop
 from loopcore.frozen import evolve
 from loopcore.messages import UserMessage
-from loopcore.output import Value, read
+from loopcore.output import Value, problem, read
 from loopcore.reducer.out import Out, store
 from loopcore.state import State, Turn
 
@@ -25,11 +23,7 @@ def misfit(config: AnyConfig, turn: Turn) -> str:
         return ""
     if turn.reply.finish == "refusal":
         return REFUSED
-    match read(config.wanted, turn.reply.text):
-        case Success():
-            return ""
-        case Failure(problem):
-            return problem
+    return problem(config.wanted, turn.reply.text)
 
 
 def may_repair(config: AnyConfig, state: State, turn: Turn) -> bool:
@@ -38,15 +32,15 @@ def may_repair(config: AnyConfig, state: State, turn: Turn) -> bool:
     return state.repairs < config.repairs and not refused
 
 
-def repaired(state: State, out: Out, problem: str) -> State:
+def repaired(state: State, out: Out, why: str) -> State:
     """Say what is wrong, inside the same conversation."""
-    wish = UserMessage(SENT_BACK.format(problem))
+    wish = UserMessage(SENT_BACK.format(why))
     return store(evolve(state, repairs=state.repairs + 1), out, wish)
 
 
-def spoilt(state: State, problem: str) -> Stop:
+def spoilt(state: State, why: str) -> Stop:
     """No repair is left."""
-    said = "; ".join(line.removeprefix("- ") for line in problem.splitlines())
+    said = "; ".join(line.removeprefix("- ") for line in why.splitlines())
     after = f" (after {state.repairs} repairs)" if state.repairs else ""
     return Stop("output_error", f"{said}{after}")
 
@@ -60,4 +54,6 @@ def value_of(config: AnyConfig, text: str) -> Value:
 
 def why_not(config: AnyConfig, turn: Turn) -> str:
     """Why an optional output is missing, as the model said."""
-    return value_of(config, turn.reply.text).reason if turn.reply else ""
+    if turn.reply is None or config.wanted is None or not config.wanted.optional:
+        return ""
+    return value_of(config, turn.reply.text).reason
