@@ -1,6 +1,8 @@
 """Chat Completions responses become one reply or one fault, whatever the server's ways."""
 
 import json
+import time
+from collections.abc import Callable
 
 import pytest
 
@@ -774,3 +776,64 @@ class TestNonsense:
         )
         found = result(f'{{"choices":[{{"message":{message}}}]}}'.encode())
         assert isinstance(found, ModelError) or found.calls[0].malformed
+
+
+def grows(made: Callable[[int], bytes], small: int) -> float:
+    """How many times as long ten times as much takes: about 10 if each piece is cheap."""
+
+    def seconds(number: int) -> float:
+        data = made(number)
+        decoder, began = Decoder(CALL, Told()), time.process_time()
+        decoder.feed(data)
+        decoder.finish()
+        return time.process_time() - began
+
+    return min(seconds(small * 10) for _ in range(2)) / max(
+        min(seconds(small) for _ in range(3)), 0.001
+    )
+
+
+def _calls_then_words(number: int) -> bytes:
+    called = (call(index=n, id=f"c{n}", name="f") for n in range(number))
+    return b"".join(called) + delta(content="x") * number + finish("stop")
+
+
+def _calls_without_places(number: int) -> bytes:
+    called = (call(id=f"c{n}", name="f", arguments="{}") for n in range(number))
+    return b"".join(called) + finish("stop")
+
+
+def _details(number: int) -> bytes:
+    entry = {"type": "reasoning.text", "index": 0, "text": "0123456789" * 4}
+    return delta(reasoning_details=[entry]) * number + finish("stop")
+
+
+@pytest.mark.parametrize("made", [_calls_then_words, _calls_without_places, _details])
+def test_each_piece_is_looked_at_once(made: Callable[[int], bytes]) -> None:
+    assert grows(made, 500) < 30
+
+
+def test_a_detail_grows_and_what_was_said_of_it_stays() -> None:
+    entries = [
+        {"type": "a", "index": 0, "text": "1", "format": "x", "signature": ""},
+        {"type": "a", "index": 0, "text": "2", "format": None, "signature": "s"},
+        {"type": "a", "index": 0, "text": None, "id": None},
+        {"type": "a", "index": 1, "data": "d"},
+        {"type": "a", "index": 1, "data": "e"},
+    ]
+    pieces = [delta(reasoning_details=[entry]) for entry in entries]
+
+    (part,) = reply(*pieces, finish("stop"), DONE).parts
+
+    assert isinstance(part, Thinking)
+    assert json.loads(part.signature or "") == [
+        {
+            "type": "a",
+            "index": 0,
+            "text": "12",
+            "format": "x",
+            "signature": "s",
+            "id": None,
+        },
+        {"type": "a", "index": 1, "data": "de"},
+    ]

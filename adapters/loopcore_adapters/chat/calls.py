@@ -140,8 +140,9 @@ class CallDraft:
 class Calls:
     """Finds the call that a fragment goes on with: by index, by id, else the last one."""
 
-    _all: list[CallDraft] = field(factory=list[CallDraft], init=False)
+    _last: CallDraft | None = field(default=None, init=False)
     _by_index: dict[int, CallDraft] = field(factory=dict[int, CallDraft], init=False)
+    _by_id: dict[str, CallDraft] = field(factory=dict[str, CallDraft], init=False)
 
     def of(self, more: Fragment) -> CallDraft | None:
         """The call that this fragment is of; None if it is the first of another."""
@@ -150,14 +151,20 @@ class Calls:
 
     def open(self, call: CallDraft, index: int | None) -> None:
         """Further fragments may be of this call."""
-        self._all.append(call)
+        self._last = call
         if index is not None:
             self._by_index[index] = call
+
+    def know(self, call: CallDraft) -> None:
+        """A call may have got its id: of several that share one, the last counts."""
+        known = self._by_id.get(call.id)
+        if call.id and (known is None or known.part < call.part):
+            self._by_id[call.id] = call
 
     def _candidate(self, more: Fragment) -> CallDraft | None:
         if more.index in self._by_index:
             return self._by_index[more.index]
-        same = (call for call in reversed(self._all) if more.id and call.id == more.id)
+        same = self._by_id.get(more.id)
         if more.index is None:
-            return next(same, self._all[-1] if self._all else None)
-        return None if more.name else next(same, None)
+            return same or self._last
+        return None if more.name else same

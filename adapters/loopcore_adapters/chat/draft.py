@@ -21,31 +21,55 @@ JOINED: Final = ("text", "summary", "data", "signature")
 
 
 @define
+class Detail:
+    """A provider's own form of some thinking; what grows of it is joined at the end."""
+
+    fields: dict[str, Json]
+    _grown: dict[str, list[str]] = field(factory=dict[str, list[str]], init=False)
+
+    def goes_on(self, entry: Mapping[str, Json]) -> bool:
+        """Whether this entry is more of it."""
+        return all(self.fields.get(n) == entry.get(n) for n in ("index", "type"))
+
+    def add(self, entry: Mapping[str, Json]) -> None:
+        """More of it."""
+        for name, value in entry.items():
+            before = self.fields.setdefault(name, None)
+            if name in JOINED and text(value):
+                self._grown.setdefault(name, [text(before)]).append(value)
+            elif value:
+                self.fields[name] = value
+                self._grown.pop(name, None)
+
+    @property
+    def whole(self) -> dict[str, Json]:
+        """All of it so far."""
+        joined = {name: "".join(pieces) for name, pieces in self._grown.items()}
+        return {**self.fields, **joined}
+
+
+@define
 class Words:
     """The text, the thinking or the refusal of a reply: there is one of each."""
 
     kind: Kind
     flow: Flow = field(factory=Flow, init=False)
-    details: list[dict[str, Json]] = field(factory=list[dict[str, Json]], init=False)
+    details: list[Detail] = field(factory=list[Detail], init=False)
 
     def part(self) -> Part:
         """The part as far as it came."""
         if self.kind != "thinking":
             return Text(self.flow.text)
-        signature = mend(dump(self.details)) if self.details else None
+        details = [detail.whole for detail in self.details]
+        signature = mend(dump(details)) if details else None
         return Thinking(self.flow.text, signature, redacted=not self.flow.text)
 
     def detail(self, entry: dict[str, Json]) -> None:
         """A provider's own form of the thinking, kept to go back as it came."""
-        last = self.details[-1] if self.details else {}
-        if not last or any(last.get(n) != entry.get(n) for n in ("index", "type")):
-            self.details.append(dict(entry))
-            return
-        for name, value in entry.items():
-            more = name in JOINED and text(value)
-            last[name] = (
-                text(last.get(name)) + more if more else value or last.get(name)
-            )
+        if self.details and self.details[-1].goes_on(entry):
+            self.details[-1].add(entry)
+        else:
+            self.details.append(Detail(dict(entry)))
 
 
 @define
@@ -56,6 +80,9 @@ class Draft:
     model: str
     tell: Tell
     parts: list[Words | CallDraft] = field(factory=list[Words | CallDraft], init=False)
+    _spoken: dict[Kind, tuple[int, Words]] = field(
+        factory=dict[Kind, tuple[int, Words]], init=False
+    )
     _calls: Calls = field(factory=Calls, init=False)
     _usage: dict[str, Json] = field(factory=dict[str, Json], init=False)
 
@@ -126,11 +153,10 @@ class Draft:
             self._tell_words(place, kind, words.flow.add(more))
 
     def _words(self, kind: Kind) -> tuple[int, Words]:
-        for place, part in enumerate(self.parts):
-            if isinstance(part, Words) and part.kind == kind:
-                return place, part
-        self.parts.append(words := Words(kind))
-        return len(self.parts) - 1, words
+        if kind not in self._spoken:
+            self._spoken[kind] = len(self.parts), Words(kind)
+            self.parts.append(self._spoken[kind][1])
+        return self._spoken[kind]
 
     def _open(self, index: int | None) -> CallDraft:
         call = CallDraft(len(self.parts))
@@ -139,7 +165,9 @@ class Draft:
         return call
 
     def _call(self, call: CallDraft, more: Fragment) -> None:
-        self._tell_call(call, *call.add(more))
+        grown = call.add(more)
+        self._calls.know(call)
+        self._tell_call(call, *grown)
 
     def _tell_call(self, call: CallDraft, name: str, arguments: str) -> None:
         if name or arguments:
