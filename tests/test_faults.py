@@ -1,13 +1,14 @@
 """What a status, a header or an error body means."""
 
 import json
+import time
 from datetime import UTC, datetime
 from typing import Final
 
 import pytest
 
 from loopcore import ModelError
-from loopcore_adapters.faults import http_fault
+from loopcore_adapters.faults import body_fault, http_fault
 from loopcore_adapters.loose import Json
 
 NOW: Final = datetime(2026, 11, 29, 12, 0, 0, tzinfo=UTC).timestamp()
@@ -207,3 +208,11 @@ def test_a_pause_may_be_in_milliseconds() -> None:
 def test_a_request_has_an_id(name: str) -> None:
     assert fault(500, said(), **{name: "req_1"}).request_id == "req_1"
     assert fault(500, said()).request_id is None
+
+
+def test_only_the_start_of_endless_words_is_looked_at() -> None:
+    """A server cannot keep a program busy with them."""
+    began = time.process_time()
+    found = body_fault({"error": {"message": "x", "type": "model " * 700_000}})
+    assert found is not None
+    assert time.process_time() - began < 0.1

@@ -35,7 +35,7 @@ BEGINNING: Final = 300
 """How many characters of a body that makes no sense are shown."""
 
 LONGEST: Final = 2000
-"""How many characters of a provider's own message are kept."""
+"""How many characters of a provider's own message, or word, are kept and looked at."""
 
 REQUEST_IDS: Final = ("x-request-id", "request-id", "x-amzn-requestid", "cf-ray")
 
@@ -251,7 +251,8 @@ def _message(said: Mapping[str, Json]) -> str:
 
 
 def _words(said: Mapping[str, Json]) -> str:
-    return " ".join(text(said.get(name)) for name in ("type", "code", "status"))
+    words = (text(said.get(name)) for name in ("type", "code", "status"))
+    return " ".join(word[:LONGEST] for word in words)
 
 
 def _status(said: Mapping[str, Json]) -> int | None:
