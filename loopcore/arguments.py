@@ -10,14 +10,13 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Success
 
+from loopcore.fan import is_array, is_object
 from loopcore.frozen import FrozenDict, Json, dump_json
 from loopcore.misfits import listed, misfits
 from loopcore.schemas import (
     BrokenSchema,
     Place,
     Shape,
-    is_array,
-    is_object,
     shape_at,
     short,
     whole_check,

@@ -5,7 +5,7 @@ forty definitions need only name the next one twice.
 """
 
 from collections.abc import Iterable
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias, TypeGuard
 from urllib.parse import unquote
 
 from attrs import define, field, frozen
@@ -56,9 +56,9 @@ class _Count:
     repeats: bool = False
 
     def at(self, schema: Json) -> int:
-        if not isinstance(schema, FrozenDict):
+        if not is_object(schema):
             return 1
-        key = id(schema)  # pyright: ignore[reportUnknownArgumentType]  # it is JSON
+        key = id(schema)
         self.repeats = self.repeats or key in self.open
         if key not in self.known:
             self.known[key] = self._first(schema, key)
@@ -110,12 +110,12 @@ class _Count:
 
 def _items(schema: FrozenDict[Json], name: str) -> list[Json]:
     found = schema.get(name)
-    return list[Any](found) if isinstance(found, tuple) else []
+    return list(found) if is_array(found) else []
 
 
 def _values(schema: FrozenDict[Json], name: str) -> list[Json]:
     found = schema.get(name)
-    return list[Any](found.values()) if isinstance(found, FrozenDict) else []
+    return list(found.values()) if is_object(found) else []
 
 
 # References. One that could mean several schemas counts as the widest.
@@ -127,9 +127,9 @@ def _named(whole: Json) -> Names:
     left = [whole]
     while left:
         here = left.pop()
-        if isinstance(here, tuple):
+        if is_array(here):
             left += here
-        if isinstance(here, FrozenDict):
+        if is_object(here):
             left += here.values()
             for name in _names_of(here):
                 names.setdefault(name, []).append(here)
@@ -162,13 +162,29 @@ def _targets(whole: Json, names: Names, reference: Json) -> list[Json]:
 def _pointed(schema: Json, pointer: str) -> Json:
     """What a pointer leads to, None if nothing is there."""
     for name in pointer.split("/")[1:]:
-        plain = name.replace("~1", "/").replace("~0", "~")
-        if isinstance(schema, FrozenDict):
-            schema = schema.get(plain)
-        elif (
-            isinstance(schema, tuple) and plain.isdecimal() and len(plain) < len("1e6")
-        ):
-            schema = schema[int(plain)] if int(plain) < len(schema) else None
-        else:
-            return None
+        schema = _part(schema, name.replace("~1", "/").replace("~0", "~"))
     return schema
+
+
+def _part(schema: Json, name: str) -> Json:
+    if is_object(schema):
+        return schema.get(name)
+    items = list(schema) if is_array(schema) else []
+    found = name.isdecimal() and len(name) <= MOST_DIGITS and int(name) < len(items)
+    return items[int(name)] if found else None
+
+
+MOST_DIGITS: Final = 6
+
+
+# Kinds of JSON.
+
+
+def is_object(value: Json) -> TypeGuard[FrozenDict[Json]]:
+    """Whether it is a JSON object."""
+    return isinstance(value, FrozenDict)
+
+
+def is_array(value: Json) -> TypeGuard[tuple[Json, ...]]:
+    """Whether it is a JSON array."""
+    return isinstance(value, tuple)

@@ -7,13 +7,12 @@ from typing import Any, Final, TypeAlias
 from attrs import define, field
 from jsonschema_rs import ValidationError, Validator, validator_for
 
+from loopcore.fan import is_array, is_object
 from loopcore.frozen import FrozenDict, Json
 from loopcore.schemas import (
     RULES,
     Place,
     Shape,
-    is_array,
-    is_object,
     path,
     reason,
     sentence,

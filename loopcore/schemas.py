@@ -6,7 +6,7 @@ wide that checking a value takes for ever.
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 from urllib.parse import unquote
 
 from attrs import field, frozen
@@ -20,8 +20,8 @@ from jsonschema_rs import (
     validator_map_for,
 )
 
-from loopcore.fan import DEEPEST, MOST, fan
-from loopcore.frozen import FrozenDict, Json, parse_json
+from loopcore.fan import DEEPEST, MOST, fan, is_array
+from loopcore.frozen import Json, parse_json
 
 STEPS: Final = 10_000
 """How many places a walk looks at: schemas can refer to themselves without end."""
@@ -167,13 +167,3 @@ def _find(schema: Json, pointer: str) -> Json:
         name = name.replace("~1", "/").replace("~0", "~")  # noqa: PLW2901  # unescaped
         schema = schema[int(name) if is_array(schema) else name]
     return schema
-
-
-def is_object(value: Json) -> TypeGuard[FrozenDict[Json]]:
-    """Whether it is a JSON object."""
-    return isinstance(value, FrozenDict)
-
-
-def is_array(value: Json) -> TypeGuard[tuple[Json, ...]]:
-    """Whether it is a JSON array."""
-    return isinstance(value, tuple)
