@@ -1,7 +1,7 @@
 """`LoopConfig`: what a run is. Settings to start from, and pure functions."""
 
 from collections.abc import Iterable
-from typing import Any, Generic, Literal, TypeAlias
+from typing import Any, Final, Generic, Literal, TypeAlias
 
 from attrs import Attribute, field, frozen
 from typing_extensions import TypeVar
@@ -58,6 +58,20 @@ def _tools(tools: Iterable[HasSpec | ToolSpec]) -> tuple[ToolSpec | Nested, ...]
     return tuple(t if isinstance(t, Nested) else spec_of(t) for t in given)
 
 
+MOST_LEVELS: Final = 40
+"""How deep configurations may nest: a state that holds states has to be saved and read."""
+
+
+def _levels(tools: Iterable[ToolSpec | Nested]) -> int:
+    levels = 1 + max(
+        (t.config.levels for t in tools if isinstance(t, Nested)), default=0
+    )
+    if levels > MOST_LEVELS:
+        message = f"tools: configurations nest more than {MOST_LEVELS} deep; nest fewer"
+        raise ValueError(message)
+    return levels
+
+
 def _hooks(hooks: Iterable[Hooks]) -> tuple[Hooks, ...]:
     found = tuple(_listed("hooks", hooks))
     _refuse_bare(found)
@@ -84,7 +98,7 @@ class LoopConfig(Generic[T]):
         steering, follow_ups: take one queued message at a time, or all.
 
     Raises:
-        ValueError: for two hooks or two tools of one name.
+        ValueError: for two hooks or two tools of one name, or tools nested too deep.
         TypeError: for an output type that JSON has nothing like.
     """
 
@@ -104,10 +118,12 @@ class LoopConfig(Generic[T]):
     hooks_at: FrozenDict[tuple[Hooks, ...]] = field(init=False, eq=False)
     memos: FrozenDict[Json] = field(init=False, eq=False)
     wanted: Wanted | None = field(init=False, eq=False)
+    levels: int = field(init=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         _refuse_twins("hook", "hooks", [hook.name for hook in self.hooks])
         _refuse_twins("tool", "tools", [spec_of(tool).name for tool in self.tools])
+        object.__setattr__(self, "levels", _levels(self.tools))
         settings = Settings(
             self.model, self.system, self.tools, self.thinking, self.options
         )

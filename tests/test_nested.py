@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from returns.result import Success
 
 from loopcore import (
     Abort,
@@ -22,6 +23,7 @@ from loopcore import (
     Usage,
     advance,
 )
+from loopcore.config import MOST_LEVELS
 from loopcore.events import Ended, MessageAdded, RunEnd, RunStart
 from loopcore.hooks import (
     Ask,
@@ -632,3 +634,17 @@ def test_nested_runs_of_a_sequential_batch_come_one_by_one() -> None:
     run = run.says("one")
     assert run.one_request.id == "r.1.1.run.1.1.1.model.1"
     assert run.says("two").script[2:] == ["ask ok: one", "2 ok: two"]
+
+
+def test_what_nests_too_deep_to_be_saved_is_refused_when_it_is_built() -> None:
+    inner = LoopConfig(model="test:m")
+    for _ in range(MOST_LEVELS - 1):
+        inner = LoopConfig(model="test:m", tools=[inner.as_tool("sub", "One more.")])
+    deepest = inner.as_tool("sub", "One too many.")
+    run = begin(inner)
+    for _ in range(MOST_LEVELS - 1):
+        run = run.says(call("sub", prompt="go"))
+
+    assert State.loads(run.state.dumps()) == Success(run.state)
+    with pytest.raises(ValueError, match="nest more than 40 deep"):
+        LoopConfig(model="test:m", tools=[deepest])
