@@ -243,7 +243,7 @@ def test_progress_ends_with_its_call_and_results_are_in_source_order() -> None:
 
         return work
 
-    tools = [Tool(spec("a"), working(4)), Tool(spec("b"), working(2))]
+    tools = [Tool(spec("a"), working(40)), Tool(spec("b"), working(2))]
     model = scripted([ToolCall("a", id="1"), ToolCall("b", id="2")], "done")
     events = played(model, *tools, cfg=config(tools=tools))
 
