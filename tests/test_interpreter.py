@@ -742,7 +742,8 @@ def test_an_exception_that_cannot_speak_is_an_answer(
 
 
 def test_an_approval_that_cannot_be_shown_is_a_reject() -> None:
-    approve: Any = lambda _: Speechless()  # noqa: E731  # of no sensible type
+    def approve(_: RequestApproval) -> Any:  # of no sensible type
+        return Speechless()
 
     value = value_of(Interpreter(approve=approve), approval())
 

@@ -111,7 +111,7 @@ NO_INSPECTORS: Final = (
 
 
 def seconds_of(grace: object) -> float:
-    """How many seconds a thread is waited for."""
+    """How many seconds what was cancelled is waited for."""
     if isinstance(grace, int | float) and grace >= 0:
         return grace
     message = (

@@ -73,7 +73,7 @@ def _refuse_no_state(state: object) -> None:
         case _:
             if isinstance(state, Success | Failure):
                 refuse_other(state, "state=")  # pyright: ignore[reportUnknownArgumentType]  # of anything
-            message = f"state= needs a State, such as result.state; it got {shown(state, 80)}."
+            message = f"state= needs a State, such as result.state; it got {shown(state, 80)}."  # pyright: ignore[reportUnknownArgumentType]  # of anything
             raise TypeError(message)
 
 
