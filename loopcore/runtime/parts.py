@@ -83,7 +83,7 @@ def services_of(given: object) -> dict[str, Any]:
             return found
     message = (
         "Interpreter(services=...) takes functions by the names that hooks ask for, as in "
-        f'{{"policy": policy}}; it got {shown(given, 80)}.'
+        f'{{"policy": policy}}; it got {shown(given, 80)}.'  # pyright: ignore[reportUnknownArgumentType]  # of anything
     )
     raise TypeError(message)
 
