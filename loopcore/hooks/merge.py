@@ -53,7 +53,7 @@ def strictest(old: "Verdict | Any", new: "Verdict | Any") -> Any:  # noqa: ANN40
     return new if _rank(new) > _rank(old) else old
 
 
-def _rank(verdict: Verdict) -> int:
+def _rank(verdict: object) -> int:
     return next(n for n, kind in enumerate(STRICT) if isinstance(verdict, kind))
 
 
