@@ -107,6 +107,8 @@ def _end(moment: Moment, last: Said) -> str:
     if not isinstance(last.value, Need):
         return "done"
     where = f"{last.place}.{last.point}."
+    if last.point in CALL_POINTS:
+        where += f"{last.n}."
     who = f".{last.hook}.{last.value.key}"
     asked = (effect.id for effect in moment.effects.perform)
     parked = any(i.startswith(where) and i.endswith(who) for i in asked)

@@ -168,7 +168,8 @@ class Loop(RuleBasedStateMachine):
             assert refused.kind == (world.ended[gone] if known else "duplicate")
 
     @rule(
-        world=worlds, effect_id=st.sampled_from(("", "r", "r.9.9.run.0", "x.1.1.run.0"))
+        world=worlds,
+        effect_id=st.sampled_from(("", "r", "r.999.1.run.0", "x.1.1.run.0")),
     )
     def strange(self, world: World, effect_id: str) -> None:
         """D15: so is one to what was never asked."""
