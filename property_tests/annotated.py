@@ -98,6 +98,7 @@ def _records(cls: type) -> st.SearchStrategy[Any]:
 NARROWER: Final[dict[str, Any]] = {
     "reason": st.sampled_from(events.REASONS),
     "delay": st.just(UNSET) | st.floats(0, 1e6),
+    "timeout": st.none() | st.floats(0, 1e6),
 }
 """What fields whose validators are stricter than their annotations hold."""
 
