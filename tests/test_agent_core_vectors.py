@@ -20,9 +20,7 @@ COMES_WITH: Final = {
     118: "the compaction policy: an overflow that no error says",
     119: "the compaction policy: an overflow that no error says",
     120: "the compaction policy: once, then it fails",
-    122: "the retry policy: a pause that is longer than the longest",
     124: "the compaction policy: how long a context is",
-    127: "the limits policy: the same call again and again",
     135: "the compaction policy: a reply cut for want of room",
 }
 """The rows that no test names yet, and what they come with."""
