@@ -157,7 +157,7 @@ GATES: Final = (
         (
             Patch(
                 MERGE,
-                "return new if STRICT.index(type(new)) > STRICT.index(type(old)) else old",
+                "return new if _rank(new) > _rank(old) else old",
                 "return new",
             ),
             Patch(POINTS, " or isinstance(view.decision, Block)", ""),
