@@ -40,12 +40,13 @@ class Results(Forks):
     last: dict[str, str] = field(factory=dict[str, str])
 
     def see(self, moment: Moment) -> None:
-        self.nested(moment)
-        self.answer(moment)
         for one in passes(moment):
             if one.point == "before_tool_call" and one.end == "done":
                 wish = one.last("terminate", one.view.terminate)
                 self.wishes.update({} if wish is None else {one.key: wish})
+        self.nested(moment)
+        self.answer(moment)
+        for one in passes(moment):
             if one.point in SHAPERS:
                 self.shape(one)
         for event in moment.told(TurnEnd):
