@@ -37,11 +37,12 @@ from loopcore import (
 )
 from property_tests.batches import OneByOne
 from property_tests.catalogue import PARTIALS
+from property_tests.ends import Ends, Retries
 from property_tests.laws import Aborted, Balance, Paired, Queues, Tokens, Waiting
 from property_tests.programs import DECISIONS, Script, Setup, decide
 from property_tests.results import Results
 from property_tests.strategies import answers, outputs, scripts, setups
-from property_tests.verdicts import Chains, Ends, Gates, Memories, Requests, Retries
+from property_tests.verdicts import Chains, Gates, Memories, Requests
 from property_tests.world import World
 
 WATCHERS: Final = (

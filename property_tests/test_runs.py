@@ -4,11 +4,11 @@ from hypothesis import given
 
 from loopcore import Prompt
 from property_tests.catalogue import calm, wild
+from property_tests.ends import Ends
 from property_tests.laws import Aborted, Balance, Paired, Queues, Tokens, Waiting
 from property_tests.outputs import Outputs
 from property_tests.programs import KINDS, Program, Setup
 from property_tests.strategies import CALM, programs, setups
-from property_tests.verdicts import Ends
 from property_tests.world import World, play, run
 
 QUEUES = (*KINDS, *("steer", "follow_up", "withdraw", "continue") * 2)
