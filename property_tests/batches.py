@@ -16,6 +16,7 @@ class OneByOne(Forks):
     """A batch runs one by one if its configuration or one of its tools says so.
 
     Then no two of its calls are under way at once; else none starts before all are gated.
+    The calls of a reply that was cut, failed or refused are not even looked at.
     """
 
     tools: dict[str, tuple[ToolSpec, ...]] = field(
@@ -44,6 +45,9 @@ class OneByOne(Forks):
             if isinstance(event.message, AssistantMessage):
                 run = moment.after.run if event.run_id == moment.after.run_id else 1
                 self.replies[f"{event.run_id}.{run}.{event.turn}"] = event.message
+        for one in passes(moment):
+            if one.point == "prepare_tool_call":
+                assert self.replies[one.place].finish in ("end", "tools")
 
     def check(self, config: LoopConfig, place: str, numbers: set[int]) -> None:
         """Whether what is under way may be, at once."""

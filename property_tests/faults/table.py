@@ -79,8 +79,7 @@ REQUESTS: Final = (
         TURN,
         'CUT = frozenset(("length", "refusal"))',
         'CUT = frozenset(("refusal",))',
-        "tests/test_decisions_differences.py",
-        "tests/test_decisions_calls.py",
+        f"{CALLS}::test_calls_run_together_or_one_by_one",
     ),
 )
 
