@@ -79,7 +79,7 @@ def whole_check(schema: str) -> Validator | str:
         return validator_for(parsed, **RULES)
     except ValidationError as problem:
         return sentence(problem, "at its top")
-    except ValueError as problem:  # pragma: no cover  # no way to it is known
+    except ValueError as problem:  # pragma: no cover  # others' code may raise more
         return short(str(problem))
 
 

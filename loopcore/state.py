@@ -82,7 +82,7 @@ class Waiting:
 @constructor
 @frozen(weakref_slot=False)
 class Ready:
-    """A valid call that has not started. `gated` once its gate let it through.
+    """A valid call that has not started.
 
     `question` is what a person is to be asked first, None if nobody is. `approved` when a
     person has already let it pass. `terminate` is a hook's wish, None for none.
@@ -91,7 +91,6 @@ class Ready:
     call: ToolCall
     spec: ToolSpec
     arguments: FrozenDict[Json]
-    gated: bool = False
     question: str | None = None
     approved: bool = False
     terminate: bool | None = None
@@ -155,8 +154,8 @@ class Turn:
     a fallback's, for the attempts of this turn, and `by` says which hooks chose them.
     `asked` is the model of the newest request, `tools` are those it offered.
     `reply` and `error` are how its newest attempt was answered.
-    The batch works on the slots from `first` up to `last` (all of them, or one by one when
-    `sequential`), and `at` is the slot that the present stage is about. `over` once the
+    The batch works on the slots from `first` up to `last` (all of them, or one at a time in
+    a sequential batch), and `at` is the slot that the present stage is about. `over` once the
     turn is stored and told; `again` if a hook injected messages after it.
     """
 
@@ -170,7 +169,6 @@ class Turn:
     reply: AssistantMessage | None = None
     error: ModelError | None = None
     slots: tuple[Slot, ...] = ()
-    sequential: bool = False
     first: int = 0
     last: int = 0
     at: int = 0

@@ -49,7 +49,6 @@ def open_batch(config: AnyConfig, state: State, reply: AssistantMessage) -> Stag
     turn = evolve(
         the_turn(state),
         slots=slots,
-        sequential=one_by_one,
         first=0,
         last=1 if one_by_one else len(slots),
         at=0,
@@ -172,7 +171,6 @@ def _gated(slot: Ready, folded: Folded) -> Slot:
     return evolve(
         slot,
         arguments=view.arguments,
-        gated=True,
         question=None if slot.approved else _question(slot.spec, view),
         terminate=view.terminate,
     )

@@ -208,8 +208,8 @@ GATES: Final = (
     fault(
         "arguments that a hook changed reach no tool",
         BATCH,
-        "        arguments=view.arguments,\n        gated=True,",
-        "        gated=True,",
+        "        arguments=view.arguments,\n        question=",
+        "        question=",
         f"{CALLS}::test_only_what_its_gate_lets_through_is_run",
     ),
     fault(
