@@ -5,7 +5,6 @@ import os
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import partial
 from typing import Final, NoReturn
 from urllib.parse import urlsplit
 
@@ -15,10 +14,13 @@ from loopcore_adapters.keys import Key, bare
 from loopcore_adapters.loose import Json
 from loopcore_adapters.providers import PROVIDERS, Provider
 from loopcore_adapters.transport import Caller, Endpoint, Timeouts
+from loopcore_adapters.wire import Wire
 
 _HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t -~]*")
-WIRES: Final = ("chat",)
+WIRES: Final[Mapping[str, Wire]] = {"chat": chat.wire()}
+"""The protocols by their names, as one speaks them to whom one does not know."""
+
 NAMED: Final = ("api_key", "base_url", "wire", "timeout", "headers")
 
 
@@ -42,7 +44,7 @@ def connect(
         api_key: the key, or a function that gives it before each request; else it is the
             environment variable of the provider.
         base_url: where the server is, up to the part that all its paths begin with.
-        wire: the protocol: "chat" is OpenAI's Chat Completions.
+        wire: the protocol, if not the provider's own: "chat" is OpenAI's Chat Completions.
         timeout: seconds that the first byte, and each further one, may take; or
             `Timeouts`, which says more.
         headers: sent with each request.
@@ -59,14 +61,15 @@ def connect(
         return _local(model, name, {**remote, "headers": headers}, options)
     found = _provider(model, provider, base_url, wire)
     _check_options(model, options)
+    spoken = wire or next(iter(found.wires))
     endpoint = Endpoint(
-        _url(model, base_url or found.url),
+        _url(model, base_url or found.urls.get(spoken, found.url)),
         _given(api_key) or _kept_key(model, found, needed=base_url is None),
         _headers(model, headers or {}),
         _timeouts(model, timeout),
     )
-    encode = partial(chat.encode, dialect=found.dialect, options=options)
-    return Model(model, Caller(endpoint, encode, chat.Decoder))
+    used = found.wires.get(spoken) or WIRES[spoken]
+    return Model(model, Caller(endpoint, used.encoder(options), used.decode, used.sign))
 
 
 def _refuse(model: str, why: str) -> NoReturn:
@@ -96,11 +99,15 @@ def _provider(
         _refuse(model, _unknown(name))
     if found is None:
         return Provider(base_url or "")
-    if found.wire not in WIRES and (wire is None or base_url is None):
+    if not found.wires and (wire is None or base_url is None):
         _refuse(
             model,
             f"this version speaks the wire 'chat' only, and {name!r} has its own. For "
             "an OpenAI-compatible endpoint give wire='chat' and base_url=.",
+        )
+    if wire and wire not in found.wires and base_url is None:
+        _refuse(
+            model, f"{name} speaks {', '.join(found.wires)}; for {wire} give base_url=."
         )
     return found
 

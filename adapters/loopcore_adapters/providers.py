@@ -4,19 +4,31 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from attrs import frozen
+from attrs import field, frozen
 
-from loopcore_adapters.chat.dialect import PLAIN, Dialect, Efforts, effort
+from loopcore_adapters import chat
+from loopcore_adapters.chat.dialect import Dialect, Efforts, effort
+from loopcore_adapters.wire import Wire
+
+CHAT: Final[Mapping[str, Wire]] = {"chat": chat.wire()}
 
 
 @frozen
 class Provider:
-    """A service that has models. `key` names its environment variable, if it wants one."""
+    """A service that has models.
+
+    Args:
+        url: where it is, up to the part that all paths of its wires begin with.
+        key: the environment variable that has its key, if it wants one.
+        wires: the protocols it speaks, by their names; the first is used unless another is
+            asked for.
+        urls: where those wires are that are not at `url`.
+    """
 
     url: str
     key: str | None = None
-    wire: str = "chat"
-    dialect: Dialect = PLAIN
+    wires: Mapping[str, Wire] = CHAT
+    urls: Mapping[str, str] = field(factory=dict[str, str])
 
 
 def _template(field: str) -> Efforts:
@@ -68,35 +80,46 @@ TEMPLATE: Final = Dialect(
     output_with_tools=False,  # their grammars would leave no room for a call
 )
 
+
+def _chat(dialect: Dialect) -> Mapping[str, Wire]:
+    return {"chat": chat.wire(dialect)}
+
+
 PROVIDERS: Final[Mapping[str, Provider]] = {
-    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", dialect=OPENAI),
+    "openai": Provider(
+        "https://api.openai.com/v1", "OPENAI_API_KEY", wires=_chat(OPENAI)
+    ),
     "deepseek": Provider(
-        "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", dialect=DEEPSEEK
+        "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", wires=_chat(DEEPSEEK)
     ),
     "openrouter": Provider(
-        "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", dialect=OPENROUTER
+        "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", wires=_chat(OPENROUTER)
     ),
-    "groq": Provider("https://api.groq.com/openai/v1", "GROQ_API_KEY", dialect=EFFORT),
+    "groq": Provider(
+        "https://api.groq.com/openai/v1", "GROQ_API_KEY", wires=_chat(EFFORT)
+    ),
     "together": Provider("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
     "mistral": Provider(
-        "https://api.mistral.ai/v1", "MISTRAL_API_KEY", dialect=MISTRAL
+        "https://api.mistral.ai/v1", "MISTRAL_API_KEY", wires=_chat(MISTRAL)
     ),
     "fireworks": Provider(
-        "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", dialect=EFFORT
+        "https://api.fireworks.ai/inference/v1",
+        "FIREWORKS_API_KEY",
+        wires=_chat(EFFORT),
     ),
-    "xai": Provider("https://api.x.ai/v1", "XAI_API_KEY", dialect=EFFORT),
+    "xai": Provider("https://api.x.ai/v1", "XAI_API_KEY", wires=_chat(EFFORT)),
     "cerebras": Provider(
-        "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", dialect=EFFORT
+        "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", wires=_chat(EFFORT)
     ),
     "moonshot": Provider(
-        "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", dialect=MOONSHOT
+        "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", wires=_chat(MOONSHOT)
     ),
-    "ollama": Provider("http://127.0.0.1:11434/v1", dialect=EFFORT),
-    "llamacpp": Provider("http://127.0.0.1:8080/v1", dialect=TEMPLATE),
-    "vllm": Provider("http://127.0.0.1:8000/v1", dialect=TEMPLATE),
-    "lmstudio": Provider("http://127.0.0.1:1234/v1", dialect=EFFORT),
-    "anthropic": Provider("https://api.anthropic.com", "ANTHROPIC_API_KEY", "messages"),
+    "ollama": Provider("http://127.0.0.1:11434/v1", wires=_chat(EFFORT)),
+    "llamacpp": Provider("http://127.0.0.1:8080/v1", wires=_chat(TEMPLATE)),
+    "vllm": Provider("http://127.0.0.1:8000/v1", wires=_chat(TEMPLATE)),
+    "lmstudio": Provider("http://127.0.0.1:1234/v1", wires=_chat(EFFORT)),
+    "anthropic": Provider("https://api.anthropic.com", "ANTHROPIC_API_KEY", {}),
     "gemini": Provider(
-        "https://generativelanguage.googleapis.com", "GEMINI_API_KEY", "gemini"
+        "https://generativelanguage.googleapis.com", "GEMINI_API_KEY", {}
     ),
 }

@@ -5,6 +5,7 @@ turns whatever goes wrong on the way into a `ModelError`.
 """
 
 import asyncio
+import re
 import time
 import zlib
 from collections.abc import AsyncGenerator, Mapping
@@ -20,9 +21,11 @@ from attrs import define, evolve, field, frozen
 from loopcore import AssistantMessage, CallModel, ModelError, Tell
 from loopcore_adapters.faults import http_fault, request_id
 from loopcore_adapters.keys import Key, NoKey, ask, bare, hide, queried
-from loopcore_adapters.wire import Decode, Decoder, Encode, HttpRequest
+from loopcore_adapters.wire import Decode, Decoder, Encode, HttpRequest, Sign, bearer
 
 NOT_FOUND: Final = 404
+
+_VERSION: Final = re.compile(r"/v[0-9]\w*(?=/)")
 
 ERROR_BODY: Final = 2**16
 """How many bytes of an error's body are read."""
@@ -66,9 +69,17 @@ class Endpoint:
     timeouts: Timeouts = Timeouts()
 
     def at(self, path: str) -> httpx.URL:
-        """The address of this path; what the base has behind a `?` stays behind it."""
+        """The address of this path.
+
+        What the base has behind a `?` stays there, before what the path has. A version
+        that both have is said once: "https://host/v1" will do for "/v1/messages".
+        """
         base = httpx.URL(self.url)
-        return base.copy_with(path=base.path.rstrip("/") + path)
+        way, _, query = path.partition("?")
+        version = _VERSION.match(way)
+        before = base.path.rstrip("/").removesuffix(version[0] if version else "")
+        asked = "&".join(filter(None, (base.query.decode(), query)))
+        return base.copy_with(path=before + way, query=asked.encode() or None)
 
     @property
     def place(self) -> str:
@@ -83,6 +94,7 @@ class Caller:
     endpoint: Endpoint
     encode: Encode
     decode: Decode
+    sign: Sign = bearer
 
     async def __call__(
         self, call: CallModel, tell: Tell
@@ -93,7 +105,7 @@ class Caller:
         except NoKey as problem:
             return ModelError(str(problem), "auth")
         given = {name.lower(): text for name, text in self.endpoint.headers.items()}
-        signed = {"authorization": f"Bearer {key}"} if key else {}
+        signed = self.sign(key) if key else {}
         request = self.encode(call)
         own = {"user-agent": "loopcore", "accept-encoding": "identity"}
         headers = {**own, **request.headers, **signed, **given}

@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias
 from attrs import frozen
 
 from loopcore import AssistantMessage, CallModel, ModelError, Tell
+from loopcore_adapters.loose import Json
 
 
 @frozen
@@ -32,3 +33,42 @@ class Decoder(Protocol):
 
 Encode: TypeAlias = Callable[[CallModel], HttpRequest]
 Decode: TypeAlias = Callable[[CallModel, Tell], Decoder]
+Options: TypeAlias = Mapping[str, Json]
+"""Fields that go into the body of each request as they are."""
+
+Sign: TypeAlias = Callable[[str], Mapping[str, str]]
+"""The headers that carry a key."""
+
+
+def bearer(key: str) -> Mapping[str, str]:
+    """The key as most servers want it.
+
+    >>> bearer("k")
+    {'authorization': 'Bearer k'}
+    """
+    return {"authorization": f"Bearer {key}"}
+
+
+def header(name: str) -> Sign:
+    """The key alone in a header of this name, in lower case.
+
+    >>> header("x-api-key")("k")
+    {'x-api-key': 'k'}
+    """
+    return lambda key: {name: key}
+
+
+@frozen
+class Wire:
+    """A protocol, in one server's dialect.
+
+    Args:
+        encoder: makes what encodes requests that have these options. Each connected model
+            has one of its own, which may keep what it made (see `pieces`).
+        decode: makes what reads one response.
+        sign: gives the headers that carry a key.
+    """
+
+    encoder: Callable[[Options], Encode]
+    decode: Decode
+    sign: Sign = bearer

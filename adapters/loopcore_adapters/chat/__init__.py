@@ -1,7 +1,15 @@
 """The Chat Completions protocol of OpenAI and of all who speak it too, without I/O."""
 
-from loopcore_adapters.chat.decode import Decoder
-from loopcore_adapters.chat.dialect import Dialect
-from loopcore_adapters.chat.encode import encode
+from functools import partial
 
-__all__ = ["Decoder", "Dialect", "encode"]
+from loopcore_adapters.chat.decode import Decoder
+from loopcore_adapters.chat.dialect import PLAIN, Dialect
+from loopcore_adapters.chat.encode import Encoder, encode
+from loopcore_adapters.wire import Wire
+
+__all__ = ["Decoder", "Dialect", "Encoder", "encode", "wire"]
+
+
+def wire(dialect: Dialect = PLAIN) -> Wire:
+    """The protocol as servers of this dialect speak it."""
+    return Wire(partial(Encoder, dialect), Decoder)

@@ -5,7 +5,7 @@ from typing import Final
 from attrs import define, evolve, field, frozen
 
 from loopcore import ToolCall
-from loopcore_adapters.chat.flow import Flow, mend
+from loopcore_adapters.flow import Flow, mend
 from loopcore_adapters.loose import Json, dump, members, text, whole
 
 EMPTY: Final = ("", "{", "{}")

@@ -8,7 +8,7 @@ from attrs import define, field
 
 from loopcore import AssistantMessage, Tell, Text, Thinking, ToolCall, Usage
 from loopcore_adapters.chat.calls import CallDraft, Calls, Fragment, fragment
-from loopcore_adapters.chat.flow import Flow, mend
+from loopcore_adapters.flow import Flow, mend
 from loopcore_adapters.loose import Json, amount, count, dump, items, members, text
 
 Part: TypeAlias = Text | Thinking | ToolCall

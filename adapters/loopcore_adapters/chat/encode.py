@@ -4,10 +4,11 @@ History is adapted on its way out and never in place. The messages of a conversa
 went on begin with the same bytes, so that the server's prompt cache holds.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, groupby, islice
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Final, TypeAlias
+
+from attrs import field, frozen
 
 from loopcore import (
     AssistantMessage,
@@ -22,32 +23,37 @@ from loopcore import (
     ToolSpec,
     project,
 )
-from loopcore_adapters.chat.call_ids import CallIds
+from loopcore_adapters.call_ids import CallIds, tool_name
 from loopcore_adapters.chat.dialect import PLAIN, Dialect
 from loopcore_adapters.loose import Json, dump, items, members, parse
-from loopcore_adapters.wire import HttpRequest
+from loopcore_adapters.stand_ins import OUTPUT, SEE_BELOW, Part, plain, shown, silent
+from loopcore_adapters.wire import HttpRequest, Options
 
-Part: TypeAlias = Text | Image | Thinking | ToolCall
 Wire: TypeAlias = dict[str, Json]
 
-NO_IMAGES: Final = "[Left out: an image, which this model cannot see.]"
-NO_OUTPUT: Final = "[The tool gave no output.]"
-FAILED_SILENTLY: Final = "[The tool gave no output. It ended as: {}.]"
-SEE_BELOW: Final = "[The tool gave an image; it follows.]"
-OUTPUT: Final = "Your final answer is one JSON value that fits this JSON Schema: {0}"
 BRIDGE: Final = "I have the results."
 HEADERS: Final = {
     "content-type": "application/json",
     "accept": "text/event-stream, application/json",
 }
-_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_FOREIGN: Final = re.compile(r"[^A-Za-z0-9_-]")
+
+
+@frozen
+class Encoder:
+    """Requests in this dialect, with these options beside those of the effect."""
+
+    dialect: Dialect = PLAIN
+    options: Options = field(factory=dict[str, Json])
+
+    def __call__(self, call: CallModel) -> HttpRequest:
+        """The request for this effect."""
+        return encode(call, self.dialect, self.options)
 
 
 def encode(
     call: CallModel,
     dialect: Dialect = PLAIN,
-    options: Mapping[str, Json] | None = None,
+    options: Options | None = None,
 ) -> HttpRequest:
     """The request for this effect.
 
@@ -140,25 +146,15 @@ def _bridged(spoken: Iterable[Wire]) -> Iterator[Wire]:
 
 
 def _system(message: SystemMessage) -> Wire:
-    return {"role": "system", "content": _plain(message.parts)}
+    return {"role": "system", "content": plain(message.parts)}
 
 
 def _content(parts: Iterable[Part], dialect: Dialect) -> str | list[Wire]:
     """Plain text where there is nothing but text: many servers take nothing else."""
-    shown = [part for part in parts if isinstance(part, Text | Image)]
-    if not dialect.images or not any(isinstance(part, Image) for part in shown):
-        return _plain(shown)
-    return [_picture(p) if isinstance(p, Image) else _text(p.text) for p in shown]
-
-
-def _plain(parts: Iterable[Part]) -> str:
-    """The texts, a line each; a run of images is one stand-in."""
-    shown = (part for part in parts if isinstance(part, Text | Image))
-    lines: list[str] = []
-    for image, run in groupby(shown, lambda part: isinstance(part, Image)):
-        texts = [part.text for part in run if isinstance(part, Text)]
-        lines += [NO_IMAGES] if image else texts
-    return "\n".join(lines)
+    seen = shown(parts)
+    if not dialect.images or not any(isinstance(part, Image) for part in seen):
+        return plain(seen)
+    return [_picture(p) if isinstance(p, Image) else _text(p.text) for p in seen]
 
 
 def _text(text: str) -> Wire:
@@ -189,15 +185,8 @@ def _reply(
 
 
 def _call(call: ToolCall, name: str, offered: set[str]) -> Wire:
-    function = {"name": _tool_name(call.name, offered), "arguments": call.text}
+    function = {"name": tool_name(call.name, offered), "arguments": call.text}
     return {"id": name, "type": "function", "function": function}
-
-
-def _tool_name(name: str, offered: set[str]) -> str:
-    """The name, if it is a tool's or could be: a model may have invented anything."""
-    if name in offered or _NAME.fullmatch(name):
-        return name
-    return _FOREIGN.sub("_", name)[:64] or "unknown"
 
 
 def _extra(call: ToolCall) -> Wire:
@@ -240,12 +229,12 @@ def _results(
 
 def _result_text(result: ToolResultMessage, dialect: Dialect) -> str:
     parts = [p for p in result.parts if isinstance(p, Text) or not dialect.images]
-    text = _plain(parts)
+    text = plain(parts)
     if text.strip():
         return text
     if any(isinstance(part, Image) for part in result.parts):
         return SEE_BELOW
-    return FAILED_SILENTLY.format(result.outcome) if result.is_error else NO_OUTPUT
+    return silent(result)
 
 
 def _pictures(result: ToolResultMessage) -> Iterator[Wire]:

@@ -1,7 +1,6 @@
 """`connect_local`: a model that runs on this machine, by its name or its file."""
 
 from difflib import get_close_matches
-from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -71,7 +70,7 @@ def connect_local(
     own = "" if CODER not in path.name.lower() else _coder_template()
     setup = Setup(str(path), own if template is None else template, context, threads)
     dialect = evolve(TEMPLATE, images=False)
-    encode = partial(chat.encode, dialect=dialect, options={**DEFAULTS, **options})
+    encode = chat.Encoder(dialect, {**DEFAULTS, **options})
     model = Model(f"local:{name}", Embedded(setup, weights, encode))
     return priced(model, lambda _: 0.0)  # it costs nothing but time
 

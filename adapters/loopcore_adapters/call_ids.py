@@ -1,6 +1,7 @@
-"""Call ids for the wire: each call of a request has its own, whatever history says."""
+"""Ids and names of calls for the wire, whatever history says: taken, and told apart."""
 
 import re
+from collections.abc import Container
 from hashlib import sha256
 from typing import Final
 
@@ -8,6 +9,20 @@ from attrs import define, field
 
 _FOREIGN: Final = re.compile(r"[^A-Za-z0-9_-]")
 _DIGEST: Final = 8
+LONGEST_NAME: Final = 64
+
+
+def tool_name(
+    name: str, offered: Container[str] = (), longest: int = LONGEST_NAME
+) -> str:
+    """The name, if it is a tool's or could be: a model may have invented anything.
+
+    >>> tool_name("fs.read", {"fs.read"}), tool_name("look now!"), tool_name("")
+    ('fs.read', 'look_now_', 'unknown')
+    """
+    if name in offered:
+        return name
+    return _FOREIGN.sub("_", name)[:longest] or "unknown"
 
 
 @define

@@ -1,0 +1,82 @@
+"""Bytes that are made once and joined for each request: a long conversation is a join."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Final, TypeVar
+
+from attrs import define, field, frozen
+
+from loopcore_adapters.loose import Json, dump
+
+Kept = TypeVar("Kept")
+ROOM: Final = 64 * 2**20
+"""How many bytes are kept for one connected model."""
+
+
+@define(eq=False)
+class Pieces:
+    """Keeps what was made of each message (or tool), as long as there is room.
+
+    What it was made of is known by identity, and held, so that its identity stays its own.
+    The key says all else that the bytes depend on. What was made first is forgotten first.
+
+    >>> pieces, message = Pieces(), object()
+    >>> pieces.get(message, "own", lambda _: b"1"), pieces.get(message, "own", lambda _: b"2")
+    (b'1', b'1')
+    """
+
+    room: int = ROOM
+    _size: int = field(default=0, init=False)
+    _kept: dict[tuple[int, Hashable], tuple[object, bytes]] = field(
+        factory=dict[tuple[int, Hashable], tuple[object, bytes]], init=False
+    )
+
+    def get(self, message: Kept, key: Hashable, make: Callable[[Kept], bytes]) -> bytes:
+        """The bytes of this message, made at most once while they are kept."""
+        found = self._kept.get((id(message), key))
+        return found[1] if found else self._keep(message, key, make(message))
+
+    def _keep(self, message: object, key: Hashable, made: bytes) -> bytes:
+        self._kept[id(message), key] = message, made
+        self._size += len(made)
+        while self._size > self.room:
+            self._forget()
+        return made
+
+    def _forget(self) -> None:
+        # Other threads may do the same: one model serves any number of event loops.
+        oldest = next(iter(self._kept), None)
+        forgotten = self._kept.pop(oldest, None) if oldest else None
+        self._size -= len(forgotten[1]) if forgotten else self._size
+
+
+@frozen
+class Ready:
+    """JSON that is written already."""
+
+    text: bytes
+
+
+def array(items: Iterable[bytes]) -> Ready:
+    """The JSON array of these; empty ones are none.
+
+    >>> array([b"1", b"", b"2,3"])
+    Ready(text=b'[1,2,3]')
+    """
+    return Ready(b"[" + b",".join(filter(None, items)) + b"]")
+
+
+def written(value: Json) -> bytes:
+    """The JSON of this as it is sent: half a character, wherever it stands, is replaced."""
+    return (
+        value.text if isinstance(value, Ready) else dump(value).encode(errors="replace")
+    )
+
+
+def joined(fields: Mapping[str, Json]) -> bytes:
+    """The JSON object with these members, some of which may be `Ready`.
+
+    >>> joined({"a": Ready(b"[1]"), "b": None})
+    b'{"a":[1],"b":null}'
+    """
+    pairs = (written(name) + b":" + written(value) for name, value in fields.items())
+    return b"{" + b",".join(pairs) + b"}"

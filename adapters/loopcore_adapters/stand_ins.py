@@ -1,0 +1,41 @@
+"""What a model is shown of what it cannot be shown, the same over all wires."""
+
+from collections.abc import Iterable
+from itertools import chain, groupby
+from typing import Final, TypeAlias
+
+from loopcore import Image, Text, Thinking, ToolCall, ToolResultMessage
+
+Part: TypeAlias = Text | Image | Thinking | ToolCall
+
+NO_IMAGES: Final = "[Left out: an image, which this model cannot see.]"
+NO_OUTPUT: Final = "[The tool gave no output.]"
+FAILED_SILENTLY: Final = "[The tool gave no output. It ended as: {}.]"
+SEE_BELOW: Final = "[The tool gave an image; it follows.]"
+OUTPUT: Final = "Your final answer is one JSON value that fits this JSON Schema: {0}"
+
+
+def shown(parts: Iterable[Part], *, images: bool = True) -> list[Text | Image]:
+    """The texts and images; without `images`, each run of them is one text instead.
+
+    >>> cat = Image("", "image/png")
+    >>> shown([cat, cat, Text("a")], images=False)[1:]
+    [Text('a')]
+    """
+    seen = [part for part in parts if isinstance(part, Text | Image)]
+    if images:
+        return seen
+    runs = groupby(seen, lambda part: isinstance(part, Image))
+    blind = ([Text(NO_IMAGES)] if image else run for image, run in runs)
+    return list(chain.from_iterable(blind))
+
+
+def plain(parts: Iterable[Part]) -> str:
+    """The texts, a line each; a run of images is one stand-in."""
+    seen = shown(parts, images=False)
+    return "\n".join(part.text for part in seen if isinstance(part, Text))
+
+
+def silent(result: ToolResultMessage) -> str:
+    """What is said for a result that has neither text nor images."""
+    return FAILED_SILENTLY.format(result.outcome) if result.is_error else NO_OUTPUT
