@@ -1,6 +1,7 @@
 """Bytes that are made once and joined for each request: a long conversation is a join."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from threading import Lock
 from typing import Final, TypeVar
 
 from attrs import define, field, frozen
@@ -8,6 +9,7 @@ from attrs import define, field, frozen
 from loopcore_adapters.loose import Json, dump
 
 Kept = TypeVar("Kept")
+Key = TypeVar("Key", bound=Hashable)
 ROOM: Final = 64 * 2**20
 """How many bytes are kept for one connected model."""
 
@@ -20,33 +22,34 @@ class Pieces:
     The key says all else that the bytes depend on. What was made first is forgotten first.
 
     >>> pieces, message = Pieces(), object()
-    >>> pieces.get(message, "own", lambda _: b"1"), pieces.get(message, "own", lambda _: b"2")
-    (b'1', b'1')
+    >>> pieces.get(message, "a", lambda _, key: key.encode())
+    b'a'
+    >>> pieces.get(message, "a", lambda _, key: b"is not asked for again")
+    b'a'
     """
 
     room: int = ROOM
+    # One model may serve event loops of several threads.
+    _writing: Lock = field(factory=Lock, init=False)
     _size: int = field(default=0, init=False)
     _kept: dict[tuple[int, Hashable], tuple[object, bytes]] = field(
         factory=dict[tuple[int, Hashable], tuple[object, bytes]], init=False
     )
 
-    def get(self, message: Kept, key: Hashable, make: Callable[[Kept], bytes]) -> bytes:
+    def get(self, message: Kept, key: Key, make: Callable[[Kept, Key], bytes]) -> bytes:
         """The bytes of this message, made at most once while they are kept."""
         found = self._kept.get((id(message), key))
-        return found[1] if found else self._keep(message, key, make(message))
+        return found[1] if found else self._keep(message, key, make(message, key))
 
     def _keep(self, message: object, key: Hashable, made: bytes) -> bytes:
-        self._kept[id(message), key] = message, made
-        self._size += len(made)
-        while self._size > self.room:
-            self._forget()
+        with self._writing:
+            if (id(message), key) not in self._kept:
+                self._kept[id(message), key] = message, made
+                self._size += len(made)
+            while self._size > self.room:
+                _, forgotten = self._kept.pop(next(iter(self._kept)))
+                self._size -= len(forgotten)
         return made
-
-    def _forget(self) -> None:
-        # Other threads may do the same: one model serves any number of event loops.
-        oldest = next(iter(self._kept), None)
-        forgotten = self._kept.pop(oldest, None) if oldest else None
-        self._size -= len(forgotten[1]) if forgotten else self._size
 
 
 @frozen

@@ -105,7 +105,7 @@ class Caller:
         except NoKey as problem:
             return ModelError(str(problem), "auth")
         given = {name.lower(): text for name, text in self.endpoint.headers.items()}
-        signed = self.sign(key) if key else {}
+        signed: Mapping[str, str] = self.sign(key) if key else {}
         request = self.encode(call)
         own = {"user-agent": "loopcore", "accept-encoding": "identity"}
         headers = {**own, **request.headers, **signed, **given}

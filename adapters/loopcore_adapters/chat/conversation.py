@@ -1,0 +1,193 @@
+"""The messages of a request: history adapted on its way out and never in place.
+
+Those of a conversation that went on begin with the same bytes, so that the server's prompt
+cache holds.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Final, TypeAlias
+
+from attrs import define, field
+
+from loopcore import (
+    AssistantMessage,
+    CallModel,
+    Image,
+    Message,
+    SystemMessage,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+    project,
+)
+from loopcore_adapters.call_ids import CallIds, tool_name
+from loopcore_adapters.chat.dialect import Dialect
+from loopcore_adapters.loose import Json, items, members, parse
+from loopcore_adapters.pieces import Pieces, written
+from loopcore_adapters.stand_ins import SEE_BELOW, Part, plain, shown, silent
+
+Role: TypeAlias = str
+Piece: TypeAlias = tuple[Role, bytes]
+Wire: TypeAlias = dict[str, Json]
+
+BRIDGE: Final = written({"role": "assistant", "content": "I have the results."})
+
+
+Called: TypeAlias = tuple[tuple[str, ...], bool, frozenset[str]]
+"""The ids of a reply's calls, whether the model's own reply it is, and the tools there are."""
+
+
+@define(eq=False)
+class Conversation:
+    """What one request says. `pieces` keeps the bytes of each message for further ones."""
+
+    call: CallModel
+    dialect: Dialect
+    pieces: Pieces
+    _tools: frozenset[str] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._tools = frozenset(spec.name for spec in self.call.tools)
+
+    def messages(self, system: str) -> Iterator[bytes]:
+        """The messages' bytes, the system prompt first; some are empty."""
+        said = (SystemMessage(system),) if system else ()
+        first = (("system", _system(message, None)) for message in said)
+        spoken = chain(first, self._turns())
+        return (
+            _bridged(spoken) if self.dialect.bridge else (piece for _, piece in spoken)
+        )
+
+    def _turns(self) -> Iterator[Piece]:
+        ids = CallIds(self.dialect.call_id, self.dialect.call_id_length)
+        rest = iter(project(self.call.messages))
+        for message in rest:
+            if isinstance(message, AssistantMessage):
+                names = tuple([ids.name(made.id) for made in message.calls])
+                yield "assistant", self._reply(message, names)
+                # `project` put the results of these calls here, one for each, in order.
+                yield from self._results(names, list(islice(rest, len(names))))
+            elif isinstance(message, SystemMessage):
+                yield "system", self.pieces.get(message, None, _system)
+            else:  # a user's: `project` left no others
+                yield "user", self.pieces.get(message, None, self._user)
+
+    def _user(self, message: Message, _: None) -> bytes:
+        return written(
+            {"role": "user", "content": _content(message.parts, self.dialect)}
+        )
+
+    def _reply(self, message: AssistantMessage, names: tuple[str, ...]) -> bytes:
+        own = message.model == self.call.model
+        key = (names, own, self._tools if names else frozenset[str]())
+        return self.pieces.get(message, key, self._make_reply)
+
+    def _make_reply(self, message: AssistantMessage, key: Called) -> bytes:
+        """The assistant's message; nothing for a reply with neither text nor calls."""
+        names, own, tools = key
+        if not message.text and not names:
+            return b""
+        wire: Wire = {"role": "assistant", "content": message.text or None}
+        wire |= _thinking(message, self.dialect, own=own)
+        if names:
+            wire["tool_calls"] = [
+                _call(made, name, tools) | (_extra(made) if own else {})
+                for made, name in zip(message.calls, names, strict=True)
+            ]
+        return written(wire)
+
+    def _results(
+        self, names: tuple[str, ...], results: Iterable[Message]
+    ) -> Iterator[Piece]:
+        """The results, then their images: a tool's message has text only."""
+        answers = [one for one in results if isinstance(one, ToolResultMessage)]
+        for name, answer in zip(names, answers, strict=True):
+            yield "tool", self.pieces.get(answer, name, self._result)
+        seen = [one for one in answers if self.dialect.images and _has_image(one)]
+        if seen:
+            pictures = [self.pieces.get(one, None, _pictures) for one in seen]
+            yield "user", b'{"role":"user","content":[' + b",".join(pictures) + b"]}"
+
+    def _result(self, answer: ToolResultMessage, name: str) -> bytes:
+        text = _result_text(answer, self.dialect)
+        return written({"role": "tool", "tool_call_id": name, "content": text})
+
+
+def _bridged(spoken: Iterable[Piece]) -> Iterator[bytes]:
+    before = ""
+    for role, piece in spoken:
+        if (before, role) == ("tool", "user"):
+            yield BRIDGE
+        yield piece
+        before = role if piece else before
+
+
+def _system(message: SystemMessage, _: None) -> bytes:
+    return written({"role": "system", "content": plain(message.parts)})
+
+
+def _content(parts: Iterable[Part], dialect: Dialect) -> str | list[Wire]:
+    """Plain text where there is nothing but text: many servers take nothing else."""
+    seen = shown(parts)
+    if not dialect.images or not any(isinstance(part, Image) for part in seen):
+        return plain(seen)
+    return [_picture(p) if isinstance(p, Image) else _text(p.text) for p in seen]
+
+
+def _text(text: str) -> Wire:
+    return {"type": "text", "text": text}
+
+
+def _picture(image: Image) -> Wire:
+    url = f"data:{image.mime};base64,{image.data}"
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def _call(call: ToolCall, name: str, tools: frozenset[str]) -> Wire:
+    function = {"name": tool_name(call.name, tools), "arguments": call.text}
+    return {"id": name, "type": "function", "function": function}
+
+
+def _extra(call: ToolCall) -> Wire:
+    """What the provider attached to the call, to go back as it came."""
+    return {"extra_content": extra} if (extra := members(_signed(call))) else {}
+
+
+def _signed(part: ToolCall | Thinking) -> Json:
+    try:
+        return parse(part.signature or "null")
+    except ValueError:
+        return None
+
+
+def _thinking(message: AssistantMessage, dialect: Dialect, *, own: bool) -> Wire:
+    thought = [part for part in message.parts if isinstance(part, Thinking)]
+    match dialect.thinking:
+        case "reasoning_content" if message.calls:
+            text = "".join(part.text for part in thought) if own else ""
+            return {"reasoning_content": text}
+        case "reasoning_details" if own:
+            details = [one for part in thought for one in items(_signed(part))]
+            return {"reasoning_details": details} if details else {}
+        case _:
+            return {}
+
+
+def _result_text(result: ToolResultMessage, dialect: Dialect) -> str:
+    parts = [p for p in result.parts if isinstance(p, Text) or not dialect.images]
+    text = plain(parts)
+    if text.strip():
+        return text
+    return SEE_BELOW if _has_image(result) else silent(result)
+
+
+def _has_image(result: ToolResultMessage) -> bool:
+    return any(isinstance(part, Image) for part in result.parts)
+
+
+def _pictures(result: ToolResultMessage, _: None) -> bytes:
+    images = [_picture(part) for part in result.parts if isinstance(part, Image)]
+    said = [_text(f"From the result of {result.name}:"), *images]
+    return b",".join(map(written, said))
