@@ -5,7 +5,7 @@ Statuses and error bodies are much alike over all wires, so all of them use this
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Final, Literal, TypeAlias
@@ -37,6 +37,9 @@ BEGINNING: Final = 300
 LONGEST: Final = 2000
 """How many characters of a provider's own message, or word, are kept and looked at."""
 
+MOST_WORDS: Final = 20
+"""How many words for programs are looked at."""
+
 REQUEST_IDS: Final = ("x-request-id", "request-id", "x-amzn-requestid", "cf-ray")
 
 TOO_LARGE: Final = 413
@@ -54,6 +57,7 @@ STATUSES: Final[Mapping[int, Fault]] = {
     425: "server",
     429: "rate_limit",
     498: "overloaded",
+    499: "server",  # "cancelled", and nobody here did
     503: "overloaded",
     504: "timeout",
     524: "timeout",
@@ -72,6 +76,7 @@ QUOTA: Final = _any(
     "credit balance",
     "billing_(hard_limit|not_active)",
     "payment.required",
+    "(requests|tokens)[a-z]{0,40}perday",  # Google's: used up until midnight
 )
 THROTTLED: Final = _any(
     "rate.?limit", "too.many.requests", "tokens per (minute|day)", "throttl"
@@ -95,7 +100,7 @@ NO_MODEL: Final = _any(
     "model_not_exist",
     "(no such|unknown|invalid) model",
     "not a valid model",
-    "model\\b.{0,120}\\b(not found|does not exist|not exist|doesn't exist)",
+    "models?\\b.{0,120}\\b(not found|does not exist|not exist|doesn't exist)",
 )
 
 SPECIFIC: Final[tuple[tuple[re.Pattern[str], Fault], ...]] = (
@@ -118,11 +123,15 @@ GENERAL: Final[tuple[tuple[re.Pattern[str], Fault], ...]] = (
 
 @frozen
 class Complaint:
-    """What an error body says: its words for programs, its message, its status."""
+    """What an error body says: its words for programs, its message, its status.
+
+    `retry_after` is how many seconds it asks to wait.
+    """
 
     message: str
     words: str = ""
     status: int | None = None
+    retry_after: float | None = None
 
 
 def http_fault(
@@ -133,7 +142,7 @@ def http_fault(
     return ModelError(
         said.message,
         kind_of(status, said),
-        retry_after=retry_after(headers, now),
+        retry_after=_first_of(retry_after(headers, now), said.retry_after),
         status=status,
         request_id=request_id(headers),
     )
@@ -144,7 +153,12 @@ def body_fault(body: Json) -> ModelError | None:
     said = _error_member(body) or _bare_error(body)
     if said is None:
         return None
-    return ModelError(said.message, kind_of(said.status, said), status=said.status)
+    return ModelError(
+        said.message,
+        kind_of(said.status, said),
+        retry_after=said.retry_after,
+        status=said.status,
+    )
 
 
 def bad_response(what: str, body: bytes | str) -> ModelError:
@@ -224,7 +238,8 @@ def _error_member(body: Json) -> Complaint | None:
     said = members(error)
     if not said:
         return None
-    return Complaint(_message(said), _words(said), _status(said) or _status(top))
+    status = _status(said) or _status(top)
+    return Complaint(_message(said), _words(said), status, _retry_delay(said))
 
 
 def _bare_error(body: Json) -> Complaint | None:
@@ -251,8 +266,30 @@ def _message(said: Mapping[str, Json]) -> str:
 
 
 def _words(said: Mapping[str, Json]) -> str:
-    words = (text(said.get(name)) for name in ("type", "code", "status"))
-    return " ".join(word[:LONGEST] for word in words)
+    words = [text(said.get(name)) for name in ("type", "code", "status")]
+    for detail in _details(said):
+        words.append(text(detail.get("reason")))
+        words += (text(members(one).get("quotaId")) for one in _violations(detail))
+    return " ".join(word[:LONGEST] for word in words[:MOST_WORDS] if word)
+
+
+def _details(said: Mapping[str, Json]) -> list[dict[str, Json]]:
+    """The details of a `google.rpc.Status`: why, which quota, when to come again."""
+    return [members(detail) for detail in items(said.get("details"))]
+
+
+def _violations(detail: Mapping[str, Json]) -> Sequence[Json]:
+    return items(detail.get("violations"))
+
+
+def _retry_delay(said: Mapping[str, Json]) -> float | None:
+    """The seconds of a `google.rpc.RetryInfo`, written as "34.5s"."""
+    delays = (text(detail.get("retryDelay")) for detail in _details(said))
+    return next((_number(delay[:-1]) for delay in delays if delay[-1:] == "s"), None)
+
+
+def _first_of(one: float | None, other: float | None) -> float | None:
+    return other if one is None else one
 
 
 def _status(said: Mapping[str, Json]) -> int | None:
