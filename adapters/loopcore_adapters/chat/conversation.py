@@ -5,7 +5,7 @@ cache holds.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from typing import Final, TypeAlias
 
 from attrs import define, field
@@ -20,8 +20,8 @@ from loopcore import (
     Thinking,
     ToolCall,
     ToolResultMessage,
-    project,
 )
+from loopcore_adapters.beginnings import Beginnings
 from loopcore_adapters.call_ids import CallIds, tool_name
 from loopcore_adapters.chat.dialect import Dialect
 from loopcore_adapters.loose import Json, items, members, parse
@@ -39,6 +39,14 @@ Called: TypeAlias = tuple[tuple[str, ...], bool, frozenset[str]]
 """The ids of a reply's calls, whether the model's own reply it is, and the tools there are."""
 
 
+@define
+class Spoken:
+    """What further messages depend on: the ids that are taken, and who spoke last."""
+
+    ids: CallIds
+    last: str = ""
+
+
 @define(eq=False)
 class Conversation:
     """What one request says. `pieces` keeps the bytes of each message for further ones."""
@@ -46,23 +54,30 @@ class Conversation:
     call: CallModel
     dialect: Dialect
     pieces: Pieces
+    beginnings: Beginnings[Spoken]
     _tools: frozenset[str] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._tools = frozenset(spec.name for spec in self.call.tools)
 
-    def messages(self, system: str) -> Iterator[bytes]:
+    def messages(self, system: str) -> Iterable[bytes]:
         """The messages' bytes, the system prompt first; some are empty."""
-        said = (SystemMessage(system),) if system else ()
-        first = (("system", _system(message, None)) for message in said)
-        spoken = chain(first, self._turns())
-        return (
-            _bridged(spoken) if self.dialect.bridge else (piece for _, piece in spoken)
-        )
+        key = self.call.model, self._tools
+        said = self.beginnings.go_on(self.call.messages, key, self._begin, self._speak)
+        return (_system(SystemMessage(system), None), *said) if system else said
 
-    def _turns(self) -> Iterator[Piece]:
-        ids = CallIds(self.dialect.call_id, self.dialect.call_id_length)
-        rest = iter(project(self.call.messages))
+    def _begin(self) -> Spoken:
+        return Spoken(CallIds(self.dialect.call_id, self.dialect.call_id_length))
+
+    def _speak(self, messages: Iterable[Message], spoken: Spoken) -> Iterator[bytes]:
+        for role, piece in self._turns(messages, spoken.ids):
+            if self.dialect.bridge and (spoken.last, role) == ("tool", "user"):
+                yield BRIDGE
+            yield piece
+            spoken.last = role if piece else spoken.last
+
+    def _turns(self, messages: Iterable[Message], ids: CallIds) -> Iterator[Piece]:
+        rest = iter(messages)
         for message in rest:
             if isinstance(message, AssistantMessage):
                 names = tuple([ids.name(made.id) for made in message.calls])
@@ -113,15 +128,6 @@ class Conversation:
     def _result(self, answer: ToolResultMessage, name: str) -> bytes:
         text = _result_text(answer, self.dialect)
         return written({"role": "tool", "tool_call_id": name, "content": text})
-
-
-def _bridged(spoken: Iterable[Piece]) -> Iterator[bytes]:
-    before = ""
-    for role, piece in spoken:
-        if (before, role) == ("tool", "user"):
-            yield BRIDGE
-        yield piece
-        before = role if piece else before
 
 
 def _system(message: SystemMessage, _: None) -> bytes:

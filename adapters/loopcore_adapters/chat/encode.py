@@ -5,7 +5,8 @@ from typing import Final
 from attrs import define, field
 
 from loopcore import CallModel, ToolSpec
-from loopcore_adapters.chat.conversation import Conversation
+from loopcore_adapters.beginnings import Beginnings
+from loopcore_adapters.chat.conversation import Conversation, Spoken
 from loopcore_adapters.chat.dialect import PLAIN, Dialect
 from loopcore_adapters.loose import Json, dump
 from loopcore_adapters.pieces import Pieces, array, joined, written
@@ -38,12 +39,15 @@ class Encoder:
     dialect: Dialect = PLAIN
     options: Options = field(factory=dict[str, Json])
     _pieces: Pieces = field(factory=Pieces, init=False, repr=False)
+    _begun: Beginnings[Spoken] = field(
+        factory=Beginnings[Spoken], init=False, repr=False
+    )
 
     def __call__(self, call: CallModel) -> HttpRequest:
         """The request for this effect."""
         tools = array(self._pieces.get(spec, None, _tool) for spec in call.tools)
         said = _instructions(call, self.dialect)
-        spoken = Conversation(call, self.dialect, self._pieces)
+        spoken = Conversation(call, self.dialect, self._pieces, self._begun)
         fields: dict[str, Json] = {
             "model": call.model.partition(":")[2],
             "messages": array(spoken.messages(said)),
