@@ -1,0 +1,92 @@
+"""Dialects: where models and servers that speak this protocol differ, as data."""
+
+import re
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from attrs import field, frozen
+
+from loopcore_adapters.loose import Json
+
+
+def _disabled() -> Mapping[str, Json]:
+    return {"thinking": {"type": "disabled"}}
+
+
+@frozen
+class Dialect:
+    """What is asked of a model, and how.
+
+    Args:
+        thinking: how it is told to think: by a "budget" of tokens, or by an "effort".
+        off: the fields that ask it not to.
+        schemas: whether it can be held to a JSON Schema; else a tool takes the output.
+        max_tokens: how long a reply may be if nobody says: the protocol wants a number.
+        signed: whether thinking must have a signature to go back to it.
+        cache: whether it is told what to cache of a prompt.
+    """
+
+    thinking: Literal["budget", "effort"] = "budget"
+    off: Mapping[str, Json] = field(factory=_disabled)
+    schemas: bool = False
+    max_tokens: int = 8_192
+    signed: bool = False
+    cache: bool = False
+
+
+OTHER: Final = Dialect()
+"""A model of another maker, behind a server that speaks the protocol."""
+
+OLDEST: Final = Dialect(max_tokens=4_096, signed=True, cache=True)
+OLD: Final = Dialect(max_tokens=32_000, signed=True, cache=True)
+BUDGETED: Final = Dialect(schemas=True, max_tokens=32_000, signed=True, cache=True)
+SWITCHED: Final = Dialect(
+    "effort", schemas=True, max_tokens=32_000, signed=True, cache=True
+)
+BETWEEN: Final = Dialect(
+    "effort",
+    {"thinking": {"type": "between_tools"}},
+    schemas=True,
+    max_tokens=32_000,
+    signed=True,
+    cache=True,
+)
+ALWAYS: Final = Dialect(
+    "effort",
+    {"output_config": {"effort": "low"}},
+    schemas=True,
+    max_tokens=32_000,
+    signed=True,
+    cache=True,
+)
+"""Models that always think: the least they do is as near to "off" as they come."""
+
+NAMES: Final[tuple[tuple[re.Pattern[str], Dialect], ...]] = tuple(
+    (re.compile(pattern), dialect)
+    for pattern, dialect in (
+        (r"claude-sonnet-5-5\b", BETWEEN),
+        (r"claude-(opus|sonnet)-4-[678]\b", SWITCHED),
+        (r"claude-(opus|sonnet)-5(?!-\d\b)", SWITCHED),
+        (r"claude-haiku-5", SWITCHED),
+        (r"claude-\w+-4-5\b", BUDGETED),
+        (r"claude-(\w+-)?4", OLD),
+        (r"claude-(\w+-)?[123]\b", OLDEST),
+        (r"claude", ALWAYS),
+    )
+)
+"""How models are asked, by their names; a name that is new is asked as the newest are.
+
+Source: https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting
+"""
+
+
+def dialect_of(model: str) -> Dialect:
+    """The dialect of the model that has this name.
+
+    >>> dialect_of("anthropic:claude-sonnet-4-5").thinking
+    'budget'
+    >>> dialect_of("anthropic:claude-opus-9").thinking, dialect_of("llamacpp:qwen") is OTHER
+    ('effort', True)
+    """
+    name = model.partition(":")[2].lower()
+    return next((one for pattern, one in NAMES if pattern.search(name)), OTHER)
