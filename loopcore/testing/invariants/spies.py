@@ -1,0 +1,124 @@
+"""A configuration with a spy on every hook, here and in the runs inside."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+from attrs import field, frozen
+
+from loopcore.config import AnyConfig, LoopConfig, Nested
+from loopcore.frozen import evolve
+from loopcore.hooks.points import POINTS, PointName
+from loopcore.hooks.rule import Function, Hooks
+from loopcore.reducer import Effects, step
+from loopcore.state import State
+from loopcore.testing.invariants.passes import Raised, Said, heard
+from loopcore.tools import ToolSpec
+
+EYE: Final = "eye"
+"""The hook that sees all and is silent; it is asked first, so each pass begins with it."""
+
+Functions: TypeAlias = Mapping[PointName, Function]
+
+
+class Spy(functools.partial[object]):
+    """A hook's function that notes what it sees and says.
+
+    A partial, so that an error still names the function's own file and line.
+    """
+
+    point: PointName
+    hook: str
+    hooks: tuple[Hooks, ...]
+    ears: list[Said]
+
+    def __call__(self, view: Any, /) -> object:  # noqa: ANN401  # any view
+        try:
+            value = super().__call__(view)
+        except Exception as error:
+            self._note(view, Raised(error))
+            raise
+        self._note(view, value)
+        return value
+
+    def _note(self, view: Any, value: object) -> None:  # noqa: ANN401
+        self.ears.append(heard(self.point, view, self.hook, value, self.hooks))
+
+
+def _spy(point: PointName, hook: Hooks, ears: list[Said]) -> Spy:
+    spy = Spy(hook.functions[point])
+    spy.point, spy.hook, spy.ears = point, hook.name, ears
+    return spy
+
+
+def _silent(view: object) -> None:
+    """Sees, and says nothing."""
+
+
+def _rule(functions: Functions, rule: Hooks) -> Hooks:
+    """The rule with these functions, unchecked: the check reads their code, and is slow."""
+    changed: dict[str, Any] = {str(name): done for name, done in functions.items()}
+    return evolve(rule, **changed)
+
+
+def spied(config: AnyConfig, ears: list[Said]) -> AnyConfig:
+    """The same configuration, with everything that its hooks are asked and say noted."""
+    return LoopConfig(
+        model=config.model,
+        system=config.system,
+        tools=[_inside(tool, ears) for tool in config.tools],
+        hooks=_listening(config.hooks, ears),
+        thinking=config.thinking,
+        options=config.options,
+        output=config.output,
+        optional=config.optional,
+        repairs=config.repairs,
+        parallel=config.parallel,
+        steering=config.steering,
+        follow_ups=config.follow_ups,
+    )
+
+
+def _inside(tool: ToolSpec | Nested, ears: list[Said]) -> ToolSpec | Nested:
+    if isinstance(tool, Nested):
+        return Nested(tool.spec, spied(tool.config, ears))
+    return tool
+
+
+def _listening(hooks: tuple[Hooks, ...], ears: list[Said]) -> tuple[Hooks, ...]:
+    every = (_eye(hooks), *hooks)
+    spies: list[dict[PointName, Spy]] = [
+        {point: _spy(point, hook, ears) for point in hook.functions} for hook in every
+    ]
+    for spy in (spy for functions in spies for spy in functions.values()):
+        spy.hooks = every
+    return tuple(_rule(done, hook) for done, hook in zip(spies, every, strict=True))
+
+
+def _eye(hooks: tuple[Hooks, ...]) -> Hooks:
+    """The silent hook, under a name that no other has."""
+    name = EYE
+    while any(hook.name == name for hook in hooks):
+        name += "_"
+    return _rule(dict.fromkeys(POINTS, _silent), Hooks(name))
+
+
+@frozen(eq=False)
+class Watched:
+    """A configuration, and the same with a spy on every hook."""
+
+    plain: AnyConfig
+    spied: AnyConfig
+    ears: list[Said] = field(repr=False)
+
+    @classmethod
+    def of(cls, config: AnyConfig) -> "Watched":
+        """This configuration, watched."""
+        ears: list[Said] = []
+        return cls(config, spied(config, ears), ears)
+
+    def step(self, ready: State) -> tuple[State, Effects, tuple[Said, ...]]:
+        """The step, and what its hooks were asked and said."""
+        self.ears.clear()
+        state, effects = step(self.spied, ready)
+        return state, effects, tuple(self.ears)
