@@ -100,7 +100,7 @@ class Draft:
 
     def start(self, index: Json, start: Mapping[str, Json]) -> None:
         """A block begins, perhaps with some content."""
-        kind = KINDS.get(text(start.get("type")), "other")
+        kind: Kind = KINDS.get(text(start.get("type")), "other")
         block = Block(kind)
         self._newest = self._index(index)
         self._open[self._newest] = block

@@ -42,17 +42,19 @@ class OutputTool:
         return dump(value[WRAP]) if WRAP in value else arguments
 
 
-def output_format(call: CallModel, dialect: Dialect) -> dict[str, Json] | None:
-    """The schema in the wire's own mode, if it can be said there."""
+def output_format(call: CallModel, dialect: Dialect) -> dict[str, Json]:
+    """The wire's own mode for the schema, if it can be said there."""
     if call.output is None or not dialect.schemas:
-        return None
+        return {}
     schema = cut(call.output)
-    return None if schema is None else {"type": "json_schema", "schema": schema}
+    return (
+        {} if schema is None else {"format": {"type": "json_schema", "schema": schema}}
+    )
 
 
 def output_tool(call: CallModel, dialect: Dialect) -> OutputTool | None:
     """The tool that takes the output, where there is one and the mode does not."""
-    if call.output is None or output_format(call, dialect) is not None:
+    if call.output is None or output_format(call, dialect):
         return None
     name, taken = TOOL, {spec.name for spec in call.tools}
     while name in taken:

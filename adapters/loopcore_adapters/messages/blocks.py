@@ -1,0 +1,145 @@
+"""Content blocks: the parts of one message as the protocol has them, already written.
+
+Rules: https://platform.claude.com/docs/en/api/messages and what the service refuses: texts
+that are blank, images of other types than four, anything but text in a failed result, and
+a reply that ends in thinking.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
+from typing import Final, TypeAlias
+
+from loopcore import (
+    AssistantMessage,
+    Image,
+    SystemMessage,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+from loopcore_adapters.call_ids import tool_name
+from loopcore_adapters.loose import Json
+from loopcore_adapters.pieces import written
+from loopcore_adapters.stand_ins import NO_IMAGES, SEE_BELOW, Part, plain, shown, silent
+
+Block: TypeAlias = dict[str, Json]
+
+IMAGES: Final = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
+THOUGHTS: Final = ("thinking", "redacted_thinking")
+THOUGHT: Final = (b'{"type":"thinking"', b'{"type":"redacted_thinking"')
+"""What the bytes of a reply that begins with thinking begin with."""
+
+INSTRUCTION: Final = "<system>\n{0}\n</system>"
+"""How a user's message says what the system says: most models know one system prompt."""
+
+Called: TypeAlias = tuple[tuple[str, ...], bool, frozenset[str]]
+"""The ids of a reply's calls, whether it is the model's own, and the tools there are."""
+
+
+def text(said: str) -> Block:
+    """A text."""
+    return {"type": "text", "text": said}
+
+
+def joined(blocks: Iterable[Block]) -> bytes:
+    """The bytes of these blocks as they stand in an array."""
+    return b",".join(map(written, blocks))
+
+
+def user(message: UserMessage, _: None) -> bytes:
+    """What a user says."""
+    return joined(_seen(message.parts))
+
+
+def instruction(message: SystemMessage, tagged: bool) -> bytes:  # noqa: FBT001  # a key
+    """What the system says; `tagged` where a user's message has to say it."""
+    said = plain(message.parts)
+    if not said.strip():
+        return b""
+    return written(text(INSTRUCTION.format(said) if tagged else said))
+
+
+def _seen(parts: Iterable[Part]) -> Iterator[Block]:
+    """Texts and images; one text instead of each run of images that no one could see."""
+    runs = groupby(
+        shown(parts), lambda part: isinstance(part, Image) and not _known(part)
+    )
+    seen = ([Text(NO_IMAGES)] if unknown else run for unknown, run in runs)
+    for part in chain.from_iterable(seen):
+        if isinstance(part, Image):
+            yield _picture(part)
+        elif part.text.strip():
+            yield text(part.text)
+
+
+def _known(image: Image) -> bool:
+    return image.mime.lower() in IMAGES and bool(image.data.strip())
+
+
+def _picture(image: Image) -> Block:
+    media = {"type": "base64", "media_type": image.mime.lower(), "data": image.data}
+    return {"type": "image", "source": media}
+
+
+def result(answer: ToolResultMessage, name: str) -> bytes:
+    """The result of the call that has this id."""
+    seen = list(_seen(answer.parts))
+    content = [
+        block for block in seen if block["type"] == "text" or not answer.is_error
+    ]
+    if not seen:
+        content = [text(silent(answer))]
+    elif all(block["type"] == "image" for block in seen):
+        content = [text(SEE_BELOW), *content]
+    block = {"type": "tool_result", "tool_use_id": name, "content": content}
+    return written(block | ({"is_error": True} if answer.is_error else {}))
+
+
+def pictures(answer: ToolResultMessage, _: None) -> bytes:
+    """The images that cannot be in the result itself: a failed one has only text."""
+    found = [block for block in _seen(answer.parts) if block["type"] == "image"]
+    if not (answer.is_error and found):
+        return b""
+    return joined([text(f"From the result of {answer.name}:"), *found])
+
+
+def reply(message: AssistantMessage, key: tuple[Called, bool]) -> bytes:
+    """What the model said; of thinking only what it can take back.
+
+    Thinking of another model is left out, and so is what has no signature where one is
+    needed.
+    """
+    (names, own, tools), signed = key
+    ids = iter(names)
+    blocks = list[Block]()
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            blocks.append(_call(part, next(ids), tools))
+        elif isinstance(part, Text) and part.text.strip():
+            blocks.append(text(part.text))
+        elif isinstance(part, Thinking) and own:
+            blocks += _thinking(part, signed=signed)
+    while blocks and blocks[-1]["type"] in THOUGHTS:
+        blocks.pop()
+    return joined(blocks)
+
+
+def _call(call: ToolCall, name: str, tools: frozenset[str]) -> Block:
+    """The call; malformed arguments are no object, so they are sent as an empty one."""
+    return {
+        "type": "tool_use",
+        "id": name,
+        "name": tool_name(call.name, tools),
+        "input": call.arguments,
+    }
+
+
+def _thinking(part: Thinking, *, signed: bool) -> Iterator[Block]:
+    """The thinking as it came: also an empty text, if it has a signature."""
+    if part.redacted and part.signature:
+        yield {"type": "redacted_thinking", "data": part.signature}
+    elif part.signature or (part.text.strip() and not signed and not part.redacted):
+        signature = part.signature or ""
+        yield {"type": "thinking", "thinking": part.text, "signature": signature}

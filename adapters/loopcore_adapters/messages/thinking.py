@@ -1,0 +1,60 @@
+"""How a model is told to think: within a budget of tokens, or with an effort.
+
+Rules: https://platform.claude.com/docs/en/build-with-claude/thinking
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from loopcore import CallModel
+from loopcore_adapters.loose import Json, whole
+from loopcore_adapters.messages.dialect import Dialect
+
+BUDGETS: Final[Mapping[str, int]] = {"low": 2_048, "medium": 8_192, "high": 16_384}
+LEAST: Final = 1_024
+"""How many tokens a budget has at least."""
+
+ANSWER: Final = 4_096
+"""How many tokens are left for the answer at least, if nobody says how many there are."""
+
+
+def thinking(
+    call: CallModel,
+    dialect: Dialect,
+    limit: Json,
+    *,
+    allowed: bool,
+) -> dict[str, Json]:
+    """The fields that ask for this level of thinking, and for a length.
+
+    Args:
+        call: the effect.
+        dialect: the model's.
+        limit: the length that was asked for, if one was.
+        allowed: whether a budget may be given at this place of the conversation.
+    """
+    most = {"max_tokens": dialect.max_tokens}
+    level = call.thinking
+    if level is None:
+        return most
+    if level == "off":
+        return most | dict(dialect.off)
+    if dialect.thinking == "effort":
+        effort = {"thinking": {"type": "adaptive"}, "output_config": {"effort": level}}
+        return most | effort
+    budget = _budget(BUDGETS[level], limit)
+    if not budget or not allowed:
+        return most
+    return {
+        "max_tokens": max(dialect.max_tokens, budget + ANSWER),
+        "thinking": {"type": "enabled", "budget_tokens": budget},
+    }
+
+
+def _budget(wish: int, limit: Json) -> int:
+    """The budget, below the length that was asked for; 0 if that leaves too little."""
+    most = whole(limit)
+    if most is None:
+        return wish
+    budget = min(wish, most - LEAST)
+    return budget if budget >= LEAST else 0
