@@ -14,6 +14,7 @@ from loopcore.frozen import (
     constructor,
     freeze_object,
     one_of,
+    printed,
     takes,
 )
 from loopcore.hooks.points import POINTS, PointName
@@ -166,6 +167,8 @@ class LoopConfig(Generic[T]):
             if isinstance(tool, Nested) and tool.spec.name == name:
                 return tool.config
         return None
+
+    _repr_pretty_ = printed
 
     def __repr__(self) -> str:
         tools = ", ".join(spec_of(tool).name for tool in self.tools) or "no tools"

@@ -8,7 +8,16 @@ import enum
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Literal,
+    NoReturn,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+)
 
 import attrs
 from pyrsistent import PVector
@@ -356,7 +365,19 @@ def constructor(cls: type[T]) -> type[T]:
         return f"{cls.__name__}({', '.join(said)})"
 
     cls.__repr__ = __repr__  # type: ignore[method-assign]  # what it is for
+    cls._repr_pretty_ = printed  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]  # as above
     return cls
+
+
+class Printer(Protocol):
+    """What IPython and Hypothesis print values with."""
+
+    def text(self, text: str, /) -> None: ...
+
+
+def printed(record: object, printer: Printer, cycle: object) -> None:  # noqa: ARG001  # theirs
+    """Print a record as its repr. They would else print all fields of attrs classes."""
+    printer.text(repr(record))
 
 
 def _brief(value: object) -> str:

@@ -9,7 +9,16 @@ from pyrsistent import PVector
 from loopcore.codec import Code, special
 from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
 from loopcore.events import Stop
-from loopcore.frozen import EMPTY, UNSET, FrozenDict, Json, Unset, constructor, vector
+from loopcore.frozen import (
+    EMPTY,
+    UNSET,
+    FrozenDict,
+    Json,
+    Unset,
+    constructor,
+    printed,
+    vector,
+)
 from loopcore.history import repair
 from loopcore.inputs import Input, Value
 from loopcore.messages import (
@@ -337,6 +346,8 @@ class State:
     def place(self) -> str:
         """Where the run is, as the beginning of effect ids."""
         return f"{self.run_id}.{self.run}.{self.turns}"
+
+    _repr_pretty_ = printed
 
     def __repr__(self) -> str:
         counted = f"turn {self.turns}, {len(self.transcript)} messages"

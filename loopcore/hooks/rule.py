@@ -10,7 +10,7 @@ from attrs import Attribute, evolve, field, frozen
 
 from loopcore.effects import CallModel, Consult
 from loopcore.events import Stop
-from loopcore.frozen import NotJson, clean, constructor, freeze, takes
+from loopcore.frozen import NotJson, clean, constructor, freeze, printed, takes
 from loopcore.hooks.merge import Allow, Ask, Block
 from loopcore.hooks.points import CALL_POINTS, POINTS, PointName
 from loopcore.hooks.updates import (
@@ -215,6 +215,8 @@ class Hooks:
         if function is None or self.tools is None or point not in CALL_POINTS:
             return function
         return function if view.tool in self.tools else None
+
+    _repr_pretty_ = printed
 
     def __repr__(self) -> str:
         tools = f" for {', '.join(self.tools)}" if self.tools is not None else ""

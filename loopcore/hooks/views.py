@@ -12,6 +12,7 @@ from loopcore.frozen import (
     EMPTY,
     FrozenDict,
     Json,
+    constructor,
     freeze_object,
 )
 from loopcore.hooks.merge import (
@@ -53,7 +54,8 @@ def _refuse(self: object, name: str, value: object = None) -> NoReturn:  # noqa:
 
 
 def view(cls: type[T]) -> type[T]:
-    """Name the field when somebody tries to set it."""
+    """Name the field when somebody tries to set it; print it as short as records are."""
+    constructor(cls)
     cls.__setattr__ = cls.__delattr__ = _refuse  # type: ignore[method-assign]  # what it is for
     return cls
 
