@@ -1,0 +1,61 @@
+"""Dialects: where servers that speak Responses differ, as data."""
+
+import re
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from attrs import field, frozen
+
+from loopcore_adapters.loose import Json
+
+EFFORTS: Final[Mapping[str, Mapping[str, Json]]] = {
+    "off": {"effort": "none"},
+    "low": {"effort": "low", "summary": "auto"},
+    "medium": {"effort": "medium", "summary": "auto"},
+    "high": {"effort": "high", "summary": "auto"},
+}
+"""What `reasoning` says for each level of thinking. Thinking is seen as its summary."""
+
+NO_MODEL: Final = re.compile(r"(?!)")
+
+
+@frozen
+class Dialect:
+    """What a server wants otherwise than the protocol's inventor does.
+
+    Args:
+        role: of instructions in mid-conversation.
+        images: whether it takes pictures; else each run of them becomes a stand-in.
+        result_images: whether a tool's result can hold them; else they follow it.
+        call_id: which call ids it takes as they are.
+        call_id_length: how long the others are made.
+        efforts: how it is asked to think, by level; a level that is not here is not sent.
+        unthinking: the names of models that refuse to be asked for encrypted thoughts.
+        cache_key: whether it keeps a conversation's prompts where a key says.
+        output: how it is held to a JSON Schema: as the protocol has it, or by a prompt.
+    """
+
+    role: Literal["developer", "system"] = "system"
+    images: bool = True
+    result_images: bool = True
+    call_id: re.Pattern[str] = re.compile(r"[A-Za-z0-9_-]{1,64}")
+    call_id_length: int = 64
+    efforts: Mapping[str, Mapping[str, Json]] = field(default=EFFORTS)
+    unthinking: re.Pattern[str] = NO_MODEL
+    cache_key: bool = False
+    output: Literal["json_schema", "prompt"] = "json_schema"
+
+
+PLAIN: Final = Dialect()
+OPENAI: Final = Dialect(
+    role="developer",
+    # Those that came before its models thought, and the chat models, which do not.
+    unthinking=re.compile(r"(ft:)?(gpt-3\.5|gpt-4|chatgpt-4o).*|gpt-5[.\d]*-chat.*"),
+    cache_key=True,
+)
+XAI: Final = Dialect(cache_key=True)
+LOCAL: Final = Dialect(result_images=False)
+LLAMACPP: Final = Dialect(
+    result_images=False,
+    output="prompt",  # its server passes over `text.format`
+)
