@@ -1,5 +1,13 @@
 """Doubles: models and tools that say what a test tells them to."""
 
-from loopcore.testing.doubles import ScriptedModel, ScriptedTools
+from loopcore.testing.doubles import FunctionModel, ScriptedModel, ScriptedTools
+from loopcore.testing.doubles_auto import AutoModel
+from loopcore.testing.doubles_effects import EffectScript
 
-__all__ = ["ScriptedModel", "ScriptedTools"]
+__all__ = [
+    "AutoModel",
+    "EffectScript",
+    "FunctionModel",
+    "ScriptedModel",
+    "ScriptedTools",
+]

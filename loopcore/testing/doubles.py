@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from inspect import isawaitable
 from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
@@ -63,7 +64,7 @@ class ScriptedModel(Model):
         if asked >= len(self.replies):
             return ModelError(self._overrun(), "bad_request")
         reply = self.replies[asked]
-        said = _called(reply(effect) if callable(reply) else reply, self.id)
+        said = reply_of(reply(effect) if callable(reply) else reply, self.id)
         if isinstance(said, AssistantMessage):
             await stream(said, tell)
         return said
@@ -80,6 +81,50 @@ class ScriptedModel(Model):
         assert not left, f"{self.id!r} was not asked for {list(left)}"  # noqa: S101  # for tests
         over = len(self.requests) > len(self.replies)
         assert not over, self._overrun()  # noqa: S101  # as above
+
+
+@frozen(init=False, eq=False)
+class FunctionModel(Model):
+    """A model by function: it says what the function, plain or async, makes of a request.
+
+    `requests` are those it got. What the function raises is the request's failure.
+
+    >>> FunctionModel(lambda request: request.messages[-1].text.upper())
+    FunctionModel(id='test:function')
+    """
+
+    function: Callable[[CallModel], Said | Awaitable[Said]]
+    requests: list[CallModel] = field(factory=list[CallModel])
+
+    def __init__(
+        self,
+        function: Callable[[CallModel], Said | Awaitable[Said]],
+        *,
+        id: str = "test:function",  # noqa: A002  # what a model calls it
+    ) -> None:
+        refuse_no_function(function)
+        self.__attrs_init__(id, self._reply, function)  # pyright: ignore[reportAttributeAccessIssue]  # made by attrs
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(id={self.id!r})"
+
+    async def _reply(self, effect: CallModel, tell: Tell) -> Called:
+        self.requests.append(effect)
+        said = self.function(effect)
+        reply = reply_of(await said if isawaitable(said) else said, self.id)
+        if isinstance(reply, AssistantMessage):
+            await stream(reply, tell)
+        return reply
+
+
+def refuse_no_function(function: object) -> None:
+    """Refuse what cannot be asked for a reply."""
+    if not callable(function):
+        message = (
+            "FunctionModel(...) takes a function of the request, such as `lambda "
+            f"request: request.messages[-1].text`; it got {function!r:.80}"
+        )
+        raise TypeError(message)
 
 
 def refuse_no_reply(reply: object) -> None:
@@ -107,7 +152,12 @@ def _last(requests: list[CallModel]) -> str:
     return repr(requests[-1].messages[-1]) if requests[-1].messages else "nothing"
 
 
-def _called(said: Said, model: str) -> Called:
+def reply_of(said: Said, model: str) -> Called:
+    """What was said as a whole reply of this model, or its failure.
+
+    Raises:
+        TypeError: for what no model says.
+    """
     refuse_no_reply(said)
     if isinstance(said, AssistantMessage | ModelError):
         return said
