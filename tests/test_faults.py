@@ -69,6 +69,7 @@ def test_a_status_means_a_kind(status: int, kind: str) -> None:
         "Input is too long for requested model.",
         "`inputs` tokens + `max_new_tokens` must be <= 4097",
         "too many tokens: 9 > 8",
+        "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000",
         "Trying to keep the first 9 tokens when the context the overflows",
     ],
 )

@@ -74,7 +74,8 @@ QUOTA: Final = _any(
     "insufficient_(quota|balance|credit)",
     "insufficient (balance|credit|fund)",
     "credit balance",
-    "billing_(hard_limit|not_active)",
+    "billing_(hard_limit|not_active|error)",
+    "reached your specified .{0,20}usage limit",
     "payment.required",
     "(requests|tokens)[a-z]{0,40}perday",  # Google's: used up until midnight
 )
@@ -84,7 +85,7 @@ THROTTLED: Final = _any(
 OVERFLOW: Final = _any(
     "exceed_context_size",
     "context_(length|window)_exceeded",
-    "context (length|size|window)",
+    "context (length|size|window|limit)",
     "maximum context",
     "maximum prompt length",
     "(prompt|input|request) (is|was) too (long|large)",
@@ -100,6 +101,7 @@ NO_MODEL: Final = _any(
     "model_not_exist",
     "(no such|unknown|invalid) model",
     "not a valid model",
+    "not_found_error\\s+model:",
     "models?\\b.{0,120}\\b(not found|does not exist|not exist|doesn't exist)",
 )
 
@@ -107,7 +109,7 @@ SPECIFIC: Final[tuple[tuple[re.Pattern[str], Fault], ...]] = (
     (QUOTA, "auth"),
     (THROTTLED, "rate_limit"),
     (_any("overloaded", "over capacity", "capacity_exceeded"), "overloaded"),
-    (_any("content_filter", "content_policy", "moderation"), "content_filter"),
+    (_any("content.filter", "content_policy", "moderation"), "content_filter"),
     (_any("invalid_api_key", "api.key.not.valid", "incorrect api key"), "auth"),
 )
 """Words that say more than the status does."""
