@@ -1,0 +1,38 @@
+"""What only the provider understands, kept to go back to its model as it came.
+
+A provider's own tools leave parts in a reply (code that it ran, what came of it), and a
+picture has a signature. They are kept as redacted thinking, whose payload they are.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from loopcore import Thinking
+from loopcore_adapters.flow import mend
+from loopcore_adapters.loose import Json, dump, members, parse
+
+NAME: Final = "gemini"
+
+
+def keep(part: Mapping[str, Json]) -> Thinking:
+    """The part, as redacted thinking.
+
+    >>> keep({"executableCode": {"code": "1"}}).signature
+    '{"gemini":{"executableCode":{"code":"1"}}}'
+    """
+    return Thinking("", mend(dump({NAME: part})), redacted=True)
+
+
+def kept(thought: Thinking) -> dict[str, Json]:
+    """The part that was kept; empty if this is no such thinking.
+
+    >>> kept(keep({"thoughtSignature": "Zm9v"})), kept(Thinking("hm", "Zm9v"))
+    ({'thoughtSignature': 'Zm9v'}, {})
+    """
+    payload = thought.signature or ""
+    if not thought.redacted or not payload.startswith("{"):
+        return {}
+    try:
+        return members(members(parse(payload)).get(NAME))
+    except ValueError:
+        return {}
