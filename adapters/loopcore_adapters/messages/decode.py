@@ -4,6 +4,7 @@ What is not understood never becomes an empty success. Events:
 https://platform.claude.com/docs/en/build-with-claude/streaming
 """
 
+import re
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
@@ -44,6 +45,7 @@ KINDS: Final = frozenset(
 )
 """The events that say something of a reply; and "message", a reply in one piece."""
 
+EVENT: Final = re.compile(rb"(\xef\xbb\xbf)?\s*(event|data|id|retry|):")
 NAMELESS: Final = "message"
 """What an event without a name is called."""
 
@@ -63,6 +65,7 @@ class Decoder:
     _draft: Draft = field(init=False)
     _body: Body = field(init=False)
     _understood: bool = field(default=False, init=False)
+    _heard: bool = field(default=False, init=False)
     _stopped: bool = field(default=False, init=False)
     _reason: str = field(default="", init=False)
     _why: str = field(default="", init=False)
@@ -103,6 +106,7 @@ class Decoder:
 
     def _take(self, name: str, value: Json) -> None:
         """An event, or the message that came in one piece; others say nothing of it."""
+        self._heard = True
         said = members(value)
         kind = text(said.get("type")) or (name if name != NAMELESS else "")
         if kind not in KINDS:
@@ -151,14 +155,19 @@ class Decoder:
             return None
         if fault:
             return fault
-        if self._body.beginning.strip() and not self._understood:
-            return bad_response("This is no message", self._body.beginning)
+        beginning = self._body.beginning
+        if beginning.strip() and not self._understood and not self._begun:
+            return bad_response("This is no message", beginning)
         if ended:
-            what = "The response ended without a reply"
-            return bad_response(what, self._body.beginning)
-        if self._body.beginning.strip():
+            return bad_response("The response ended without a reply", beginning)
+        if beginning.strip():
             return ModelError("The stream ended before the reply did.", "cut_stream")
         return ModelError("The response was empty.", "cut_stream")
+
+    @property
+    def _begun(self) -> bool:
+        """Whether an event, and nothing else, begins this, and no first one came."""
+        return not self._heard and bool(EVENT.match(self._body.beginning))
 
     def _reply(self, reason: str) -> AssistantMessage | ModelError:
         """What the reason says that the server gave for the end of the reply."""
