@@ -45,7 +45,6 @@ from loopcore.runtime.context import ToolContext
 from loopcore.runtime.inspect import Inspector
 from loopcore.runtime.interpreter import Interpreter, Perform, silent
 from loopcore.runtime.model import Model
-from loopcore.runtime.record import Recording
 from loopcore.runtime.run import run, run_sync
 from loopcore.runtime.tool import Tool, tool
 from loopcore.testing import ScriptedModel
@@ -574,7 +573,8 @@ def test_a_journal_has_where_a_run_began_and_what_happened(tmp_path: Path) -> No
         "version": 1,
     }
     assert from_json(State, header["state"]) == start
-    inputs = [(from_json(Input, line["input"]), line["at"]) for line in lines]
+    told = [line for line in lines if "input" in line]
+    inputs = [(from_json(Input, line["input"]), line["at"]) for line in told]
     assert [type(given) for given, _ in inputs] == [Prompt, Answer, Answer, Answer]
     config = LoopConfig(model="test:script", tools=[add])
     again = start
@@ -592,7 +592,7 @@ def test_each_line_is_in_the_journal_before_the_run_goes_on(tmp_path: Path) -> N
     async def last() -> str:
         """Wait for the other."""
         await recorded.wait()
-        seen.append(len(path.read_text().splitlines()))
+        seen.append(sum('"input"' in line for line in path.read_text().splitlines()))
         return "last"
 
     class Watch(Inspector):
@@ -609,7 +609,7 @@ def test_each_line_is_in_the_journal_before_the_run_goes_on(tmp_path: Path) -> N
         inspectors=[Watch()],
     )
 
-    assert seen == [4]  # the header, the prompt, the reply, the result of add
+    assert seen == [3]  # the prompt, the reply, the result of add
 
 
 def test_a_text_that_cannot_be_encoded_is_recorded_as_it_is_saved(
@@ -623,17 +623,6 @@ def test_a_text_that_cannot_be_encoded_is_recorded_as_it_is_saved(
     _, line, *_ = map(json.loads, path.read_text().splitlines())
     assert "a\ufffdb" == line["input"]["system"]
     assert "a\ufffdb" == State.loads(state.dumps()).unwrap().settings.system
-
-
-def test_a_journal_that_cannot_be_written_is_not_in_the_way(tmp_path: Path) -> None:
-    path = tmp_path / "r.jsonl"
-    recording = Recording(path, State.start(LoopConfig(model="t:m"), run_id="r"))
-
-    no_input: Any = object()
-    with pytest.raises(TypeError):
-        recording.add([Prompt("go"), no_input], 0)
-
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_journal_that_exists_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from returns.result import Failure
 from loopcore import State
 from loopcore.cli.mistakes import Mistake
 from loopcore.frozen import parse_json
-from loopcore.runtime.record import FORMAT
+from loopcore.journal.lines import FORMAT
 
 
 def saved_in(file: Path) -> State:

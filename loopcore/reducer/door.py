@@ -51,7 +51,7 @@ def deliver(state: State, given: Given, *, at: float | None = None) -> Checked:
     """
     refuse_other(state, "deliver()")
     try:
-        ready = _place(state, _input(given))
+        ready = _place(state, input_of(given))
     except Rejected as refused:
         return Failure(refused)
     return Success(_at(ready, at))
@@ -78,7 +78,8 @@ def _at(state: State, at: float | None) -> State:
     return evolve(state, now=at if state.now is None else max(state.now, at))
 
 
-def _input(given: object) -> Input:
+def input_of(given: object) -> Input:
+    """What is given, as an input: a text or a message is a `Prompt`."""
     if isinstance(given, (str, *MESSAGES)):
         return Prompt(given)
     if isinstance(given, INPUTS):

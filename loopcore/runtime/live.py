@@ -4,25 +4,28 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
 from os import PathLike
-from typing import Final, Generic, TypeAlias
+from typing import Final, Generic, Literal, TypeAlias
 
 from returns.result import Failure
 
 from loopcore.config import AnyConfig, LoopConfig, T
-from loopcore.effects import CallModel, Effect
+from loopcore.effects import CallModel, Effect, RunTool
 from loopcore.events import Delta, Event
 from loopcore.frozen import FrozenDict, Json, a, evolve, freeze
 from loopcore.inputs import Abort, Answer, Input
+from loopcore.journal import Recorder, Recording
+from loopcore.journal.recording import Move, folded, total
 from loopcore.messages import AssistantMessage
-from loopcore.reducer import Effects, Given, RunResult, advance, step
+from loopcore.reducer import Effects, Given, RunResult, step
 from loopcore.runtime.interpreter import Interpreter
 from loopcore.runtime.partial import Partial
-from loopcore.runtime.record import Recording
 from loopcore.runtime.slips import input_of, refuse_slips
 from loopcore.runtime.tasks import ended
 from loopcore.state import Rejected, State
 
-Journal: TypeAlias = str | PathLike[str]
+Journal: TypeAlias = str | PathLike[str] | Recorder
+"""Where a run is recorded: a file, or how it is written."""
+
 Watcher: TypeAlias = Callable[[Event], None]
 
 
@@ -117,7 +120,6 @@ class Live(Generic[T]):
         interpreter.check(config)
         self.config, self.state = config, state
         self._interpreter, self._watch = interpreter, watch
-        self._journal: Journal | None = None
         self._recording: Recording | None = None
         self._flights: dict[str, Flight] = {}
         self._leaving: list[asyncio.Task[Answer | None]] = []
@@ -127,9 +129,35 @@ class Live(Generic[T]):
 
     def begin(self, given: tuple[Given, ...], journal: Journal | None) -> None:
         """Take these first. If one is refused, nothing is recorded or performed."""
-        self._journal = journal
-        self._take(*step(self.config, self.state))  # what was delivered and not stepped
+        state = self.state
+        if journal is not None:
+            recorder = journal if isinstance(journal, Recorder) else Recorder(journal)
+            bare = evolve(state, inbox=None) if state.inbox else state
+            self._recording = recorder.open(self.config, bare)
+        try:
+            self._begin(given)
+        except BaseException:
+            self._rest()
+            raise
+
+    def _begin(self, given: tuple[Given, ...]) -> None:
+        state = self.state
+        if state.inbox is not None:  # it was delivered and not stepped
+            move = Move(state.inbox, *step(self.config, state))
+            self._take((move,), state.now)
         self.give(*given)
+        self._give_up_lost()
+
+    def _give_up_lost(self) -> None:
+        """Answer the tools that were under way when the journal was left (D82)."""
+        lost = self._recording.in_flight if self._recording else frozenset[str]()
+        for effect in self.state.waiting:
+            if (
+                isinstance(effect, RunTool)
+                and effect.id in lost
+                and effect.spec.on_interrupt == "report"
+            ):
+                self.give(effect.fail(LOST.format(effect.spec.name), "interrupted"))
 
     def give(self, *given: Given) -> None:
         """Record and step these at once: all of them, or none.
@@ -138,12 +166,10 @@ class Live(Generic[T]):
             Rejected: saying why one cannot be taken.
         """
         at = self._interpreter.now()
-        inputs = tuple(map(self._input, given))
-        moved = advance(self.config, self.state, *inputs, at=at)
-        if isinstance(moved, Failure):
-            raise moved.failure()
-        self._record(inputs, at)
-        self._take(*moved.unwrap())
+        moves = folded(self.config, self.state, map(self._input, given), at)
+        if isinstance(moves, Failure):
+            raise moves.failure()
+        self._take(moves.unwrap(), at)
 
     async def move(self) -> bool:
         """Perform what is wanted until something happens; False if nothing more can."""
@@ -151,6 +177,7 @@ class Live(Generic[T]):
         await ended(leaving)
         self._start()
         if not self._flights:
+            self._rest()
             return False
         await self._woken.wait()
         self._land()
@@ -162,12 +189,14 @@ class Live(Generic[T]):
         self._leave(list(self._flights))
         leaving, self._leaving = self._leaving, []
         await ended(leaving)
+        self._rest()
 
     def drop(self) -> None:
         """Cancel what is in flight, where nobody can wait."""
         for flight in self._flights.values():
             if not flight.task.get_loop().is_closed():
                 flight.task.cancel()
+        self._rest()
 
     @property
     def result(self) -> RunResult[T]:
@@ -184,14 +213,17 @@ class Live(Generic[T]):
         streamed = {key: message for key, message in found if message}
         return evolve(given, partials=FrozenDict({**streamed, **given.partials}))
 
-    def _record(self, inputs: tuple[Input, ...], at: float) -> None:
-        if self._journal is None:
-            return
-        if self._recording is None:
-            self._recording = Recording(self._journal, self.state)
-        self._recording.add(inputs, at)
+    def _take(self, moves: tuple[Move, ...], at: float | None) -> None:
+        if self._recording and moves:
+            self._recording.add(moves, at)
+        self._go_to(*total(self.state, moves))
 
-    def _take(self, state: State, effects: Effects) -> None:
+    def _rest(self) -> None:
+        """Nothing is under way: the journal is whole, and others may have its file."""
+        if self._recording:
+            self._recording.close()
+
+    def _go_to(self, state: State, effects: Effects) -> None:
         self.state = state
         wanted = {effect.id for effect in state.waiting}
         self._leave([key for key in self._flights if key not in wanted])
@@ -223,12 +255,21 @@ class Live(Generic[T]):
             self._woken.set()
 
     def _start(self) -> None:
-        for owner in _runs(self.state):
-            for key, effect in owner.pending.items():
-                if key not in self._flights and key not in self._not_here:
-                    flight = Flight(effect, owner, self._interpreter, self._tell)
-                    flight.task.add_done_callback(lambda _: self._woken.set())
-                    self._flights[key] = flight
+        wanted = [
+            (owner, effect)
+            for owner in _runs(self.state)
+            for key, effect in owner.pending.items()
+            if key not in self._flights and key not in self._not_here
+        ]
+        self._note("started", [e.id for _, e in wanted if isinstance(e, RunTool)])
+        for owner, effect in wanted:
+            flight = Flight(effect, owner, self._interpreter, self._tell)
+            flight.task.add_done_callback(lambda _: self._woken.set())
+            self._flights[effect.id] = flight
+
+    def _note(self, what: Literal["started", "left"], ids: list[str]) -> None:
+        if self._recording and ids:
+            getattr(self._recording, what)(ids)
 
     def _land(self) -> None:
         """Take the answers that have arrived; of a tie, by their place in the run."""
@@ -241,11 +282,18 @@ class Live(Generic[T]):
     def _answer(self, effect: Effect, answer: Answer | None) -> None:
         if answer is None:
             self._not_here.add(effect.id)
+            self._note("left", [effect.id] if isinstance(effect, RunTool) else [])
             return
         try:
             self.give(answer)
         except Rejected as refused:  # it is no answer to this effect
             self.give(effect.fail(str(refused)))
+
+
+LOST: Final = (
+    "The program stopped while {} was running, so whether it took effect is not known. "
+    "Find out before you call it again."
+)
 
 
 def _runs(state: State) -> Iterator[State]:

@@ -34,13 +34,17 @@ async def run(
             is refused as "busy": `Steer` and `FollowUp` are for saying more.
         state: a run to go on with; without it a new one begins.
         run_id: the new run's name; by default the interpreter invents one.
-        journal: a file that does not exist yet; each input is written to it before the
-            run goes on.
+        journal: a file, or a `Recorder`; each input is written before the run goes on. A
+            new run needs a new file; with `state`, the file that ends in that state is
+            gone on with. Of tools that were under way when that file was left, those with
+            `on_interrupt="report"` are answered as interrupted.
 
     Raises:
         Rejected: if the run cannot take what is given.
         TypeError: for what a run cannot be given, saying what to write.
         ValueError: if the interpreter lacks what the configuration offers.
+        FileExistsError: if there is such a file, and the run is new.
+        JournalError: if the journal is damaged, of another state, or being written.
     """
     live = Live(config, interpreter, beginning(config, interpreter, state, run_id))
     live.begin(given, journal)

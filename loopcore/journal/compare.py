@@ -1,0 +1,219 @@
+"""Comparing a step with its record: what differs first, both values, and who wrote it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from loopcore.codec import to_json
+from loopcore.config import AnyConfig
+from loopcore.effects import CallModel
+from loopcore.events import HookWrote
+from loopcore.frozen import UNSET, Json, dump_json
+from loopcore.journal.digests import Digests
+from loopcore.journal.divergence import Divergence
+from loopcore.journal.folding import Refused, Step, steps
+from loopcore.journal.journal import Journal
+from loopcore.journal.ledger import Ledger
+from loopcore.journal.marks import hook_digest
+from loopcore.journal.pieces import whole
+from loopcore.messages import (
+    AssistantMessage,
+    SystemMessage,
+    ToolResultMessage,
+    UserMessage,
+)
+
+SAID: Final = (SystemMessage, UserMessage, AssistantMessage, ToolResultMessage)
+GATES: Final = ("prepare_tool_call", "before_tool_call")
+STORING: Final = ("after_tool_result", "after_tool_call", "after_model_call")
+WRITERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "message": (*STORING, *GATES, "prepare_next_turn"),
+    "transcript": ("prepare_next_turn",),
+    "CallModel": (
+        *("transform_context", "prepare_next_turn", "on_model_error"),
+        *(*STORING, *GATES),
+    ),
+    "RunTool": GATES,
+    "RequestApproval": GATES,
+    "Sleep": ("on_model_error",),
+    "Consult": (),
+}
+"""The points at which a hook can have written what differs."""
+
+
+@frozen
+class Found:
+    """What differs first: digests, or values where the record has them whole."""
+
+    kind: str
+    recorded: Json
+    now: Json
+    effect: str = ""
+    field: str = ""
+
+
+def difference(config: AnyConfig, journal: Journal, one: Step | Refused) -> Divergence:
+    """The difference between a step and its record, told as far as it can be known."""
+    before = one.state if isinstance(one, Refused) else one.before
+    bare = Divergence(
+        journal.path or f"the journal of {journal.run_id}",
+        one.number,
+        len(journal.entries),
+        one.entry.input,
+        before.turns,
+    )
+    if isinstance(one, Refused):
+        return evolve(bare, kind="input", reason=str(one.why))
+    return Inquiry(config, journal, one).told(bare)
+
+
+class Inquiry:
+    """Looks into one step that differs. Folds the journal again, to know values by name."""
+
+    def __init__(self, config: AnyConfig, journal: Journal, step: Step) -> None:
+        self._journal, self._step = journal, step
+        self._ledger = self._folded(config)
+        self._now = self._ledger.digests
+        self._then = self._folded(_as_recorded(config, journal)).digests
+
+    def told(self, bare: Divergence) -> Divergence:
+        """The divergence, with what differs."""
+        found = self._first()
+        hook, point = self._writer(found)
+        return evolve(
+            bare,
+            effect=found.effect,
+            kind=found.kind,
+            field=found.field,
+            recorded=self._value(found.recorded),
+            now=self._value(found.now),
+            hook=hook,
+            point=point,
+            is_new=bool(hook) and hook not in self._journal.hooks,
+        )
+
+    def _folded(self, config: AnyConfig) -> Ledger:
+        ledger = Ledger(Digests(remember=True))
+        for one in steps(config, self._journal, ledger):
+            if one.number >= self._step.number:
+                break
+        return ledger
+
+    def _first(self) -> Found:
+        then, now = self._step.entry.led, self._step.led
+        pairs: Iterator[Found] = (
+            found
+            for look in (self._added, self._replaced, self._asked, self._rest)
+            for found in look(then, now)
+        )
+        return next(pairs, Found("record", dump_json(then), dump_json(now)))
+
+    def _added(self, then: Json, now: Json) -> Iterable[Found]:
+        for was, is_ in zip_longest(then.get("added", ()), now.get("added", ())):
+            if was != is_:
+                yield self._as_shown(Found("message", was, is_))
+
+    def _as_shown(self, found: Found) -> Found:
+        """A message that was stored is told as part of the request that shows it."""
+        for effect in self._step.effects.perform:
+            if isinstance(effect, CallModel):
+                places = [
+                    n
+                    for n, m in enumerate(effect.messages)
+                    if self._now(m) == found.now
+                ]
+                if places:
+                    field = f"messages[{places[-1]}]"
+                    return evolve(
+                        found, kind="CallModel", effect=effect.id, field=field
+                    )
+        return found
+
+    def _replaced(self, then: Json, now: Json) -> Iterable[Found]:
+        for was, is_ in zip_longest(then.get("replaced", ()), now.get("replaced", ())):
+            if was != is_:
+                yield Found("transcript", was, is_)
+
+    def _asked(self, then: Json, now: Json) -> Iterable[Found]:
+        for was, is_ in zip_longest(then.get("ask", ()), now.get("ask", ())):
+            if was != is_:
+                yield self._effect(was or {}, is_ or {})
+
+    def _effect(self, was: Json, is_: Json) -> Found:
+        if was.get("id") != is_.get("id") or was.get("kind") != is_.get("kind"):
+            one = was or is_
+            return Found(one["kind"], was.get("id"), is_.get("id"), one["id"])
+        names = [name for name in {**was, **is_} if was.get(name) != is_.get(name)]
+        bare = Found(
+            was["kind"], was.get(names[0]), is_.get(names[0]), was["id"], names[0]
+        )
+        return self._message(bare) if names[0] == "messages" else bare
+
+    def _message(self, found: Found) -> Found:
+        """The first message of a request that is shown otherwise."""
+        effect = next(e for e in self._step.effects.perform if e.id == found.effect)
+        assert isinstance(effect, CallModel)  # noqa: S101  # only these have messages
+        now = [self._now(message) for message in effect.messages]
+        base = self._ledger.base(effect, self._step.state)
+        then = base if found.recorded is None else whole(base, found.recorded)
+        pairs = enumerate(zip_longest(then, now))
+        place, (was, is_) = next((n, p) for n, p in pairs if p[0] != p[1])
+        return evolve(found, recorded=was, now=is_, field=f"messages[{place}]")
+
+    def _rest(self, then: Json, now: Json) -> Iterable[Found]:
+        was, is_ = then.get("cancel", ()), now.get("cancel", ())
+        if was != is_:
+            yield Found("cancellation", was, is_)
+        was, is_ = then.get("stop", (None,))[0], now.get("stop", (None,))[0]
+        if was != is_:
+            yield Found("stop", _stop(was), _stop(is_))
+
+    def _value(self, digest: Json) -> Json:
+        """What has the digest, as it is told; the digest itself if that is not known."""
+        for digests in (self._now, self._then):
+            value = digests.value(digest) if isinstance(digest, str) else UNSET
+            if value is not UNSET:
+                return _told(value)
+        return digest
+
+    def _writer(self, found: Found) -> tuple[str, str]:
+        """The hook that wrote the present value; else the one that wrote the recorded."""
+        stopped = "stop" in self._step.led and "stop" not in self._step.entry.led
+        if found.kind == "stop" or (stopped and found.now is None):
+            return self._stopper()
+        points = WRITERS.get(found.kind, ())
+        events = [e for e in self._step.effects.tell if isinstance(e, HookWrote)]
+        now = [(e.hook, e.point) for e in events if e.point in points]
+        then = [(h, p) for h, p, _ in self._step.entry.wrote if p in points]
+        new = [pair for pair in now if pair not in then]
+        gone = [pair for pair in then if pair not in now]
+        return next(iter([*new, *gone, *now[::-1]]), ("", ""))
+
+    def _stopper(self) -> tuple[str, str]:
+        stop = self._step.state.stop
+        return (stop.hook or "", stop.point or "") if stop else ("", "")
+
+
+def _as_recorded(config: AnyConfig, journal: Journal) -> AnyConfig:
+    """The configuration without the hooks that the record does not know as they are.
+
+    Under it, what was recorded is often found again whole.
+    """
+    known = journal.hooks
+    hooks = [hook for hook in config.hooks if known.get(hook.name) == hook_digest(hook)]
+    return config if len(hooks) == len(config.hooks) else evolve(config, hooks=hooks)
+
+
+def _stop(stop: Json) -> str | None:
+    if stop is None:
+        return None
+    return ": ".join(filter(None, (stop["reason"], stop.get("detail"))))
+
+
+def _told(value: Any) -> Json:  # noqa: ANN401  # any record
+    """A message by its text, other values by their JSON."""
+    if isinstance(value, SAID) and value.text:
+        return value.text
+    return value if isinstance(value, str) else to_json(value)

@@ -1,0 +1,84 @@
+"""`Divergence`: where a replay is not what was recorded, first, and who wrote it."""
+
+from typing import Final
+
+from attrs import frozen
+
+from loopcore.frozen import Json
+from loopcore.inputs import Answer, Input
+from loopcore.state import one_line
+
+
+@frozen
+class Divergence:
+    """The first difference between a journal and its replay. Printed, it is a sentence.
+
+    Args:
+        journal: the file, or the run's name.
+        number: at which input, from 1; `inputs` is how many there are.
+        input: what happened there; `turn` is the turn that the run was in.
+        effect: the id of the effect that differs; empty if something else does.
+        kind: the effect's kind, or "message", "stop", "input".
+        field: which field of it, such as "messages[2]".
+        recorded, now: both values, as far as they are known.
+        hook, point: who wrote the present value, or else the recorded one.
+        is_new: whether the recorded configuration had no such hook.
+        reason: for an input that is refused, why.
+    """
+
+    journal: str
+    number: int
+    inputs: int
+    input: Input
+    turn: int
+    effect: str = ""
+    kind: str = ""
+    field: str = ""
+    recorded: Json = None
+    now: Json = None
+    hook: str = ""
+    point: str = ""
+    is_new: bool = False
+    reason: str = ""
+
+    def __str__(self) -> str:
+        where = f"input {self.number} of {self.journal} ({told(self.input)}, turn {self.turn})"
+        who = f" Written by hook {self.hook!r} at {self.point}" if self.hook else ""
+        new = ", which is not in the recorded configuration" if self.is_new else ""
+        said = f"Diverged at {where}: {self.what}.{who}{new}{'.' if who else ''}"
+        return one_line(f"{said} {ADVICE}")
+
+    @property
+    def what(self) -> str:
+        """What differs, in half a sentence."""
+        if self.reason:
+            return f"it is refused now. {self.reason}".rstrip(".")
+        if self.kind == "stop":
+            return f"the run stopped as {self.recorded!r}, now as {self.now!r}"
+        if self.field:
+            return f"{self.named} differs in {self.field}"
+        return f"{self.named} {WAS[self.recorded is None, self.now is None]}"
+
+    @property
+    def named(self) -> str:
+        """What differs, by its name."""
+        if self.effect:
+            word = "request" if self.kind == "CallModel" else self.kind
+            return f"the {word} {self.effect}"
+        return f"the {self.kind}"
+
+
+ADVICE: Final = "To see what would have changed elsewhere: `loopcore backtest`."
+WAS: Final = {
+    (True, False): "was not there when it was recorded",
+    (False, True): "was recorded and is not there now",
+    (False, False): "is another one",
+    (True, True): "differs",
+}
+
+
+def told(given: Input) -> str:
+    """An input in a few words."""
+    if isinstance(given, Answer):
+        return f"answer to {given.effect_id}"
+    return type(given).__name__

@@ -1,0 +1,210 @@
+"""`fork`: a recorded run as it stood at some point, ready to go another way."""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from attrs import frozen
+from returns.result import Failure, Success
+
+from loopcore.config import AnyConfig
+from loopcore.events import Stop, TurnEnd
+from loopcore.frozen import evolve
+from loopcore.inputs import Abort, Answer
+from loopcore.journal.folding import Refused, Step, steps
+from loopcore.journal.journal import Journal, JournalError
+from loopcore.journal.lines import Entry
+from loopcore.reducer import Given, advance, deliver, step
+from loopcore.state import State
+
+Forked: TypeAlias = Success[State] | Failure[JournalError]
+
+
+def fork(
+    config: AnyConfig,
+    journal: Journal,
+    *,
+    run_id: str,
+    turn: int | None = None,
+    at: int | None = None,
+    replace: Given | None = None,
+) -> Forked:
+    """The state after that turn or input, under a new name, ready to go another way.
+
+    It shares its memory with the past. What waits keeps its ids.
+
+    Args:
+        config: what the run is; it must lead where it was recorded to lead.
+        journal: the record.
+        run_id: the name of the new run.
+        turn: after this turn of the newest run that has it. The request that followed is
+            let go, so that a `Prompt` or a `Continue` can be given.
+        at: after this input, from 1, and whatever then waits still does; 0 is the start.
+        replace: what happened instead of input `at`. What was recorded after it is kept
+            as far as it still fits; see `refold`, which says what does.
+
+    Without `turn` and `at` it is the end of the record.
+    """
+    try:
+        found = (
+            _found(config, journal, turn, at)
+            if replace is None
+            else _edited(config, journal, at or 0, replace).state
+        )
+    except JournalError as problem:
+        return Failure(problem)
+    return Success(evolve(found, run_id=run_id))
+
+
+def _found(
+    config: AnyConfig, journal: Journal, turn: int | None, at: int | None
+) -> State:
+    if turn is not None and at is not None:
+        message = "fork() takes turn= or at=, not both: either names a point of the run"
+        raise ValueError(message)
+    if turn is not None:
+        return _after_turn(config, journal, turn)
+    last = len(journal.entries) if at is None else at
+    return _after_input(config, journal, last)
+
+
+def _after_input(config: AnyConfig, journal: Journal, last: int) -> State:
+    _refuse_beyond(journal, last)
+    state = journal.start
+    for one in faithful(config, journal):
+        if one.number > last:
+            break
+        state = one.state
+    return state
+
+
+def _refuse_beyond(journal: Journal, number: int, first: int = 0) -> None:
+    count = len(journal.entries)
+    if not first <= number <= count:
+        sentence = f"it has no input {number}: its inputs are 1 to {count}"
+        raise _error(journal, sentence)
+
+
+def _after_turn(config: AnyConfig, journal: Journal, turn: int) -> State:
+    ends = [
+        one for one in faithful(config, journal) if turn in _turns_ended(journal, one)
+    ]
+    if not ends:
+        sentence = f"no turn {turn} came to its end in it"
+        raise _error(journal, sentence)
+    return let_go(config, ends[-1].state)
+
+
+def _turns_ended(journal: Journal, one: Step) -> list[int]:
+    """The turns of the run itself, nested ones left out, that ended in this step."""
+    return [
+        event.turn
+        for event in one.effects.tell
+        if isinstance(event, TurnEnd) and event.run_id == journal.run_id
+    ]
+
+
+def let_go(config: AnyConfig, state: State) -> State:
+    """The run, stopped as "forked" if its next turn has got no further than a request."""
+    turn = state.turn
+    if turn is None or (turn.reply is not None and not turn.over):
+        return state
+    last = state.turns if turn.over else state.turns - 1
+    ended, _ = step(config, deliver(state, Abort("forked")).unwrap())
+    return evolve(ended, stop=Stop("forked", f"after turn {last}"))
+
+
+def faithful(config: AnyConfig, journal: Journal) -> Iterator[Step]:
+    """The steps of a journal, each as it was recorded.
+
+    Raises:
+        JournalError: at the first one that is not.
+    """
+    for one in steps(config, journal):
+        if isinstance(one, Refused) or one.led != one.entry.led:
+            sentence = f"input {one.number} does not lead where it led: see replay()"
+            raise _error(journal, sentence)
+        yield one
+
+
+def _error(journal: Journal, sentence: str) -> JournalError:
+    return JournalError(journal.path or f"the journal of {journal.run_id}", 0, sentence)
+
+
+@frozen
+class Refolded:
+    """A journal in which one input was replaced, folded as far as it still fits.
+
+    Args:
+        state: where it leads to; what has to be asked again is waiting there.
+        kept: how many inputs after the replaced one still fit.
+        valid: ids of the effects whose recorded answers were taken.
+        again: ids of those that have to be performed: they are new, or ask another thing.
+        dropped: the numbers of the inputs that do not fit any more.
+    """
+
+    state: State
+    kept: int
+    valid: tuple[str, ...]
+    again: tuple[str, ...]
+    dropped: tuple[int, ...]
+
+
+def refold(
+    config: AnyConfig, journal: Journal, *, at: int, replace: Given
+) -> Success[Refolded] | Failure[JournalError]:
+    """The run as it would have gone had this happened instead of input `at`.
+
+    A recorded answer still fits if the same effect, by its id and by all that it asks, is
+    waiting for it. The others are left out: their effects are to be performed again.
+    """
+    try:
+        return Success(_edited(config, journal, at, replace))
+    except JournalError as problem:
+        return Failure(problem)
+
+
+def _edited(config: AnyConfig, journal: Journal, at: int, replace: Given) -> Refolded:
+    _refuse_beyond(journal, at, first=1)
+    before = _after_input(config, journal, at - 1)
+    placed = advance(config, before, replace, at=journal.entries[at - 1].at)
+    if isinstance(placed, Failure):
+        raise _error(journal, f"input {at}: {placed.failure()}")
+    state, _ = placed.unwrap()
+    return _carry_on(config, journal, at, state)
+
+
+def _carry_on(config: AnyConfig, journal: Journal, at: int, state: State) -> Refolded:
+    asked = _asked(config, journal)
+    valid, dropped = list[str](), list[int]()
+    for number, entry in enumerate(journal.entries[at:], at + 1):
+        moved = _moved(config, state, entry, asked)
+        if moved is None:
+            dropped.append(number)
+            continue
+        state = moved
+        valid += [entry.input.effect_id] if isinstance(entry.input, Answer) else []
+    kept = len(journal.entries) - at - len(dropped)
+    again = tuple(effect.id for effect in state.waiting)
+    return Refolded(state, kept, tuple(valid), again, tuple(dropped))
+
+
+def _asked(config: AnyConfig, journal: Journal) -> dict[str, object]:
+    """What each recorded effect asked."""
+    return {
+        effect.id: effect
+        for one in faithful(config, journal)
+        for effect in one.effects.perform
+    }
+
+
+def _moved(
+    config: AnyConfig, state: State, entry: Entry, asked: dict[str, object]
+) -> State | None:
+    """The state after a recorded input, or None if it does not fit."""
+    given = entry.input
+    if isinstance(given, Answer):
+        waiting = {effect.id: effect for effect in state.waiting}
+        if waiting.get(given.effect_id) != asked.get(given.effect_id):
+            return None
+    moved = advance(config, state, given, at=entry.at)
+    return None if isinstance(moved, Failure) else moved.unwrap()[0]
