@@ -1,0 +1,159 @@
+"""What may be answered to an effect: by turn, by tool, by service, and by people."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+from attrs import frozen
+
+from loopcore.effects import (
+    CallModel,
+    Consult,
+    Effect,
+    RequestApproval,
+    RunTool,
+    Sleep,
+)
+from loopcore.hooks.rule import EDITED
+from loopcore.inputs import Answer
+from loopcore.messages import AssistantMessage
+from loopcore.runtime.outcome import output_of_fault, spoken
+from loopcore.state import Running, State
+from loopcore.testing.doubles import Reply, reply_of
+
+Decide: TypeAlias = Callable[[RequestApproval], Answer]
+"""How a person may decide: `RequestApproval.approve`, or a function of one's own."""
+
+BOTH: Final[tuple[Decide, ...]] = (RequestApproval.approve, RequestApproval.reject)
+
+Outcomes: TypeAlias = Mapping[str, Iterable[Any]]
+
+
+class Unsaid(AssertionError):
+    """Something is wanted, and nobody said what may come of it."""
+
+
+@frozen(eq=False)
+class Choices:
+    """What may come of each effect."""
+
+    replies: tuple[Reply, ...]
+    tools: Mapping[str, tuple[Any, ...]]
+    services: Mapping[str, tuple[Any, ...]]
+    decisions: tuple[Decide, ...]
+
+    @classmethod
+    def among(
+        cls,
+        replies: Iterable[Reply],
+        tools: Outcomes,
+        services: Outcomes,
+        decisions: Iterable[Decide],
+    ) -> "Choices":
+        """Choices among these.
+
+        Raises:
+            TypeError: for a text where a list is wanted.
+        """
+        return cls(
+            listed("replies", replies),
+            {name: listed(f"tools[{name!r}]", found) for name, found in tools.items()},
+            {n: listed(f"services[{n!r}]", found) for n, found in services.items()},
+            listed("decisions", decisions),
+        )
+
+    def of(self, state: State, effect: Effect) -> list[Answer]:
+        """Every answer that this effect may get."""
+        match effect:
+            case CallModel():
+                return [_replied(effect, said) for said in self.said(state, effect)]
+            case RunTool():
+                found = _named("tools", self.tools, effect.spec.name)
+                return [_ran(effect, outcome) for outcome in found]
+            case RequestApproval():
+                return [decide(effect) for decide in self.decisions]
+            case Consult():
+                found = _named("services", self.services, effect.service)
+                return [_consulted(effect, value) for value in found]
+            case Sleep():
+                return [effect.done()]
+
+    def said(self, state: State, effect: CallModel) -> tuple[Reply, ...]:
+        """What a model may say: to the run, to a nested run, or to a hook."""
+        tool, run = owner(state, effect.id)
+        place = effect.id.removeprefix(f"{run.run_id}.").split(".")
+        if len(place) != OWN or place[2] != "model":
+            return _named("services", self.services, _hook(place))
+        if tool is not None:
+            return _named("tools", self.tools, tool)
+        return (self.reply(run.requests - 1),)
+
+    def reply(self, n: int) -> Reply:
+        """A run's nth reply: the last is said again, but once it calls tools "done"."""
+        if n < len(self.replies):
+            return self.replies[n]
+        last = self.replies[-1] if self.replies else DONE
+        return DONE if not callable(last) and _calls(last) else last
+
+
+OWN: Final = 4
+"""The parts of a request's id after its run's: run, turn, "model", attempt."""
+DONE: Final = "done"
+
+
+def listed(name: str, given: Iterable[Any]) -> tuple[Any, ...]:
+    """These, refused if it is one text: its letters are meant by nobody."""
+    if isinstance(given, str):
+        message = f"{name}= takes a list; write {name}=[{given!r}]"
+        raise TypeError(message)
+    return tuple(given)
+
+
+def _calls(said: Any) -> bool:  # noqa: ANN401  # what a model says
+    reply = reply_of(said, "")
+    return isinstance(reply, AssistantMessage) and bool(reply.calls)
+
+
+def owner(state: State, effect_id: str) -> tuple[str | None, State]:
+    """The run that an effect is of, and the tool that it is a nested run of."""
+    for slot in state.turn.slots if state.turn else ():
+        if not isinstance(slot, Running) or slot.child is None:
+            continue
+        if effect_id.startswith(f"{slot.child.run_id}."):
+            tool, run = owner(slot.child, effect_id)
+            return tool or slot.spec.name, run
+    return None, state
+
+
+def _hook(place: list[str]) -> str:
+    """The hook that needs a model: run, turn, point, n, its name, its key."""
+    _, _, _, _, *rest = place
+    return rest[1] if rest[0] == EDITED else rest[0]
+
+
+def _named(
+    what: str, outcomes: Mapping[str, tuple[Any, ...]], name: str
+) -> tuple[Any, ...]:
+    if name in outcomes:
+        return outcomes[name]
+    message = f"{name!r} is asked here; {what}= does not say what may come of it"
+    raise Unsaid(message)
+
+
+def _replied(effect: CallModel, said: Reply) -> Answer:
+    reply = reply_of(said(effect) if callable(said) else said, effect.model)
+    if isinstance(reply, AssistantMessage):
+        return effect.reply(reply)
+    return effect.fail(reply)
+
+
+def _ran(effect: RunTool, outcome: Any) -> Answer:  # noqa: ANN401  # whatever it gives
+    """What it gives, or raises, or a function of the call gives."""
+    if isinstance(outcome, BaseException):
+        return effect.reply(output_of_fault(outcome))
+    return effect.reply(outcome(effect) if callable(outcome) else outcome)
+
+
+def _consulted(effect: Consult, value: Any) -> Answer:  # noqa: ANN401  # any JSON
+    if isinstance(value, BaseException):
+        return effect.fail(spoken(value))
+    return effect.reply(value(effect) if callable(value) else value)

@@ -1,0 +1,106 @@
+"""What exploring came to: how much was seen, and the shortest way to what is broken."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from attrs import field, frozen
+
+from loopcore.config import AnyConfig
+from loopcore.effects import RequestApproval, RunTool
+from loopcore.frozen import FrozenDict
+from loopcore.inputs import Answer, Input
+from loopcore.reducer import advance
+from loopcore.state import State
+
+LONGEST: Final = 300
+"""How much of an input is printed."""
+
+
+@frozen(eq=False, repr=False)
+class Counterexample:
+    """The inputs after which a law does not hold: no shorter order breaks one.
+
+    Args:
+        law: the name of what is broken; `said` is what is wrong.
+        inputs: all that happened, in order; the last broke it.
+        config, first: where it began.
+    """
+
+    law: str
+    said: str
+    inputs: tuple[Input, ...]
+    config: AnyConfig
+    first: State
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """What is broken, and the program that leads to it."""
+        said = f": {self.said}" if self.said else ""
+        yield f"{self.law}{said}"
+        yield f"It takes {len(self.inputs)} inputs:"
+        state = self.first
+        for n, given in enumerate(self.inputs, 1):
+            yield f"  {n}. {shown(state, given)}"
+            if n < len(self.inputs):
+                state = advance(self.config, state, given).unwrap()[0]
+        yield f"Before the last of them it was {state!r}."
+
+
+def shown(state: State, given: Input) -> str:
+    """An input as the call that makes it, and what it is about."""
+    text = repr(given)
+    short = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    if not isinstance(given, Answer):
+        return short
+    asked = next((e for e in state.waiting if e.id == given.effect_id), None)
+    about = asked if isinstance(asked, RunTool | RequestApproval) else None
+    return f"{short}  # {_call(about)}" if about else short
+
+
+def _call(asked: RunTool | RequestApproval) -> str:
+    arguments = ", ".join(f"{k}={v!r}" for k, v in asked.arguments.items())
+    return f"{asked.spec.name}({arguments})"
+
+
+def _counts(given: Mapping[str, int]) -> FrozenDict[int]:
+    return FrozenDict(given)
+
+
+@frozen(repr=False, eq=False)
+class Exploration:
+    """What exploring came to.
+
+    Args:
+        states: how many different states were seen.
+        steps: how many steps were taken between them.
+        depth: how many inputs the longest way of these has.
+        reasons: how many of the states are ends, by the reason of their stop.
+        complete: whether that is all there is; `bound` may have ended it before.
+        counterexample: the shortest way to something broken, None if nothing is.
+    """
+
+    states: int
+    steps: int
+    depth: int
+    reasons: Mapping[str, int] = field(converter=_counts)
+    complete: bool
+    counterexample: Counterexample | None
+
+    @property
+    def endings(self) -> int:
+        """How many of the states are ends."""
+        return sum(self.reasons.values())
+
+    def __repr__(self) -> str:
+        if self.counterexample is None:
+            return f"<{self._counted()}; nothing is broken>"
+        return f"{self.counterexample!r}\n({self._counted()}.)"
+
+    def _counted(self) -> str:
+        all_of = "" if self.complete else ", not all there are"
+        return (
+            f"{self.states:,} states{all_of}, {self.endings:,} endings, "
+            f"{self.steps:,} steps, {self.depth} inputs deep"
+        )

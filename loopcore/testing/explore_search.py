@@ -1,0 +1,334 @@
+"""Every order in which things can happen, breadth first, each different state once."""
+
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Final, TypeAlias
+
+from attrs import define, field, frozen
+from returns.result import Failure
+
+from loopcore.config import AnyConfig
+from loopcore.effects import Effect
+from loopcore.frozen import EMPTY
+from loopcore.inputs import Answer, Edit, Input
+from loopcore.reducer import Given
+from loopcore.reducer.door import input_of
+from loopcore.state import State
+from loopcore.testing.doubles import Reply
+from loopcore.testing.explore_choices import (
+    BOTH,
+    Choices,
+    Decide,
+    Outcomes,
+    Unsaid,
+    listed,
+)
+from loopcore.testing.explore_found import Counterexample, Exploration
+from loopcore.testing.explore_states import Numbers
+from loopcore.testing.invariants import LAWS, Broken, Check, Coded, Law, Watch, laws_of
+from loopcore.testing.invariants.moment import name_of
+from loopcore.testing.invariants.told import saved
+
+RUN_ID: Final = "r"
+MOST: Final = 100_000
+"""How many states are visited if nobody gives a bound."""
+
+EVERY: Final = 1.0
+"""How often it is told how far it is, in seconds."""
+
+Tell: TypeAlias = Callable[[str], object]
+
+
+class Endless(Exception):
+    """There are more states than `explore` visits unasked; `found` is what was seen."""
+
+    def __init__(self, found: Exploration) -> None:
+        super().__init__(found)
+        self.found = found
+
+    def __str__(self) -> str:
+        return f"{self.found!r}. {ENDLESS}"
+
+
+ENDLESS: Final = (
+    "Give bound= to see a part of them, less in also=, or replies that come to an end."
+)
+
+
+def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
+    config: AnyConfig,
+    *given: Given,
+    replies: Iterable[Reply],
+    tools: Outcomes = EMPTY,
+    also: Iterable[Given] = (),
+    check: Check | Law | None = None,
+    bound: int | None = None,
+    services: Outcomes = EMPTY,
+    decisions: Iterable[Decide] = BOTH,
+    progress: Tell | None = None,
+) -> Exploration:
+    """Every order in which things can happen, breadth first; what breaks a law, or `check`.
+
+    Args:
+        config: what the run is. Nothing is performed.
+        given: what it is given first, such as a prompt.
+        replies: what the model says, request by request; the last is said again.
+        tools: for each tool, all that may come of a call: what it returns, an exception
+            that it raises, or a function of the `RunTool`. For a nested run: the replies,
+            of which its model may give any at each request.
+        also: what may happen beside, at any moment, each at most once.
+        check: a function of a state; False or an AssertionError says that it is broken.
+        bound: how many states to visit at most.
+        services: for each service that hooks consult, all it may give: JSON or an
+            exception; and for each hook that asks a model, the replies.
+        decisions: how a person may decide: functions of the `RequestApproval`.
+        progress: told about once a second how far it is; by default a terminal is.
+
+    Returns:
+        What was seen; `.counterexample` is the shortest order in which something is
+        broken, or None.
+
+    Raises:
+        Endless: if there are very many states and no `bound` was given.
+        Rejected: if what is given first is refused.
+    """
+    search = Search(
+        Choices.among(replies, tools, services, decisions),
+        tuple(map(input_of, listed("also", also))),
+        MOST if bound is None else bound,
+        progress or to_terminal(),
+    )
+    first = Watch.of(config, *LAWS, *laws_of(check), run_id=RUN_ID)
+    try:
+        complete = search.run(first, [input_of(one) for one in given])
+    except Broken as broken:
+        return search.found(False, _counterexample(broken, search.link, first))  # noqa: FBT003
+    found = search.found(complete)
+    if not complete and bound is None:
+        raise Endless(found)
+    return found
+
+
+@frozen(eq=False)
+class Link:
+    """An input, and those before it, newest first."""
+
+    given: Input
+    before: "Link | None"
+    length: int
+
+
+def _linked(before: Link | None, given: Input) -> Link:
+    return Link(given, before, before.length + 1 if before else 1)
+
+
+def inputs_of(link: Link | None) -> tuple[Input, ...]:
+    """The inputs of a way, in order."""
+    found: list[Input] = []
+    while link is not None:
+        found.append(link.given)
+        link = link.before
+    return tuple(reversed(found))
+
+
+def _counterexample(broken: Broken, link: Link | None, first: Watch) -> Counterexample:
+    config = first.config.plain
+    return Counterexample(broken.law, broken.said, inputs_of(link), config, first.state)
+
+
+@frozen(eq=False)
+class Node:
+    """A state on its way: how it was reached, and what may still happen beside.
+
+    `answers` is what it was given, if that was answers alone, so that their order must not
+    matter; None else.
+    """
+
+    watch: Watch
+    link: Link | None
+    left: tuple[int, ...]
+    answers: frozenset[Hashable] | None
+
+
+@define(eq=False)
+class Search:
+    """What was seen so far."""
+
+    choices: Choices
+    also: tuple[Input, ...]
+    bound: int
+    tell: Tell
+    numbers: Numbers = field(factory=Numbers)
+    seen: set[Hashable] = field(factory=set[Hashable])
+    orders: dict[frozenset[Hashable], Hashable] = field(
+        factory=dict[frozenset[Hashable], Hashable]
+    )
+    known: dict[Hashable, list[Answer]] = field(factory=dict[Hashable, list[Answer]])
+    reasons: Counter[str] = field(factory=Counter[str])
+    steps: int = 0
+    depth: int = 0
+    link: Link | None = None
+    told: float = field(factory=time.monotonic)
+
+    def run(self, first: Watch, given: Iterable[Input]) -> bool:
+        """Visit every state, or as many as the bound allows. Whether it was every one.
+
+        Raises:
+            Broken: if a law does not hold; `link` is the way to it.
+        """
+        queue = deque([self.begun(first, given)])
+        while queue:
+            node = queue.popleft()
+            if len(self.seen) >= self.bound:
+                return False
+            for one in self.moves(node):
+                found = self.take(node, *one)
+                if found is not None:
+                    queue.append(found)
+            self.report(len(queue))
+        return True
+
+    def begun(self, first: Watch, given: Iterable[Input]) -> Node:
+        """The state with which the orders begin."""
+        watch = first
+        for one in given:
+            self.link = _linked(self.link, one)
+            taken = watch.take(one)
+            if isinstance(taken, Failure):
+                raise taken.failure()
+            watch = taken.unwrap()
+            self.steps += 1
+        node = Node(watch, self.link, self.kinds(), frozenset())
+        self.visit(node)
+        return node
+
+    def kinds(self) -> tuple[int, ...]:
+        """What may happen beside, by its number; equal inputs have the same."""
+        return tuple(sorted(self.also.index(one) for one in self.also))
+
+    def moves(
+        self, node: Node
+    ) -> Iterator[tuple[Input, tuple[int, ...], frozenset[Hashable] | None]]:
+        """All that may happen next, what is left then, and the answers so far."""
+        state = node.watch.state
+        for effect in state.waiting:
+            for answer in self.answers(node, effect):
+                yield answer, node.left, self.with_answer(node, answer)
+        for n in dict.fromkeys(node.left):
+            at = node.left.index(n)
+            yield self.also[n], node.left[:at] + node.left[at + 1 :], None
+
+    def answers(self, node: Node, effect: Effect) -> list[Answer]:
+        """What an effect may be answered."""
+        state = node.watch.state
+        key = self.numbers.of(effect), state.requests
+        if key not in self.known:
+            try:
+                self.known[key] = self.choices.of(state, effect)
+            except Unsaid as problem:
+                self.link = node.link
+                assert node.link is not None  # noqa: S101  # an input led to the effect
+                raise Broken(SAID, str(problem), state, node.link.given) from None
+        return self.known[key]
+
+    def with_answer(self, node: Node, answer: Answer) -> frozenset[Hashable] | None:
+        """The answers with this one; an edit passes a gate that sees what else is run."""
+        if node.answers is None or isinstance(answer.value, Edit):
+            return None
+        return node.answers | {self.numbers.of(answer)}
+
+    def take(
+        self,
+        node: Node,
+        given: Input,
+        left: tuple[int, ...],
+        answers: frozenset[Hashable] | None,
+    ) -> Node | None:
+        """The state after this input, if it is one that was not seen."""
+        self.link = _linked(node.link, given)
+        taken = node.watch.take(given)
+        if isinstance(taken, Failure):
+            self.refused(node, given, taken.failure().kind)
+            return None
+        self.steps += 1
+        found = Node(taken.unwrap(), self.link, left, answers)
+        return found if self.visit(found) else None
+
+    def refused(self, node: Node, given: Input, kind: str) -> None:
+        """What was refused did not happen; but what waits takes its answer."""
+        if isinstance(given, Answer) and kind != "invalid_arguments":
+            raise Broken(TAKES, f"it was refused as {kind}", node.watch.state, given)
+
+    def visit(self, node: Node) -> bool:
+        """Whether a state is new; what must hold of each is looked at."""
+        state = node.watch.state
+        key = self.numbers.state(state), node.left
+        self.same_order(node, key)
+        if key in self.seen:
+            return False
+        self.seen.add(key)
+        if self.link:
+            self.depth = max(self.depth, self.link.length)
+            _saved(state, self.link.given)
+        if state.stop:
+            self.reasons[state.stop.reason] += 1
+        return True
+
+    def same_order(self, node: Node, key: Hashable) -> None:
+        """The same answers in another order come to the same."""
+        if node.answers is None or node.link is None:
+            return
+        if self.orders.setdefault(node.answers, key) != key:
+            said = "another order of these answers comes to another state"
+            raise Broken(ORDER, said, node.watch.state, node.link.given)
+
+    def found(
+        self,
+        complete: bool,  # noqa: FBT001  # as it is stored
+        counterexample: Counterexample | None = None,
+    ) -> Exploration:
+        """What it came to."""
+        return Exploration(
+            states=len(self.seen),
+            steps=self.steps,
+            depth=self.depth,
+            reasons=self.reasons,
+            complete=complete,
+            counterexample=counterexample,
+        )
+
+    def report(self, left: int) -> None:
+        """Say how far it is, about once a second."""
+        now = time.monotonic()
+        if now - self.told < EVERY:
+            return
+        self.told = now
+        self.tell(f"explored {len(self.seen):,} states, {left:,} are left to look at")
+
+
+SAID: Final = "of everything that is asked, somebody says what may come of it"
+TAKES: Final = "13: what waits takes its answer"
+ORDER: Final = "3: the order of answers does not matter"
+
+
+def _saved(state: State, given: Input) -> None:
+    try:
+        saved(state)
+    except AssertionError as problem:
+        raise Broken(name_of(Coded()), str(problem), state, given) from problem
+
+
+def to_terminal() -> Tell:
+    """A line that is written over and over, if there is a terminal to write it to."""
+    return _overwrite if sys.stderr.isatty() else _silent
+
+
+def _overwrite(line: str) -> None:
+    sys.stderr.write(f"\r{line}\x1b[K")
+    sys.stderr.flush()
+
+
+def _silent(line: str) -> None:
+    """Nobody is watching."""

@@ -1,0 +1,401 @@
+"""Every order in which things can happen: what `explore` sees, finds and says."""
+
+import time
+from collections.abc import Iterable
+from typing import Any, Final
+
+import pytest
+
+from loopcore import (
+    Abort,
+    FollowUp,
+    Input,
+    LoopConfig,
+    ModelError,
+    Prompt,
+    Rejected,
+    RequestApproval,
+    RunTool,
+    State,
+    Steer,
+    ToolCall,
+    ToolOutput,
+    ToolResultMessage,
+    ToolSpec,
+    advance,
+)
+from loopcore.hooks import (
+    Block,
+    Hooks,
+    Need,
+    RetryUpdate,
+    StopUpdate,
+    ToolCallUpdate,
+    ToolCallView,
+    ToolResultUpdate,
+    ToolResultView,
+    TurnView,
+)
+from loopcore.testing import explore, explore_search
+
+ADD: Final = ToolSpec("add")
+PAY: Final = ToolSpec("pay", needs_approval=True)
+
+
+def config(*hooks: Hooks, **more: Any) -> LoopConfig:
+    """A configuration with a tool, and one that needs approval."""
+    return LoopConfig(model="test:m", tools=[ADD, PAY], hooks=hooks, **more)
+
+
+def calls(count: int, name: str = "add") -> list[ToolCall]:
+    """So many calls of a tool in one reply."""
+    return [ToolCall(name, {}, f"c{n}") for n in range(count)]
+
+
+def outcomes(state: State) -> list[str]:
+    """How the calls of a run ended."""
+    return [m.outcome for m in state.transcript if isinstance(m, ToolResultMessage)]
+
+
+def refolded(given: Iterable[Input], loop: LoopConfig) -> State:
+    """The state that these inputs lead to."""
+    return advance(loop, State.start(loop, run_id="r"), *given).unwrap()[0]
+
+
+def test_a_batch_of_five_with_failures_a_steer_and_an_abort_takes_seconds() -> None:
+    began = time.perf_counter()
+    found = explore(
+        config(),
+        "go",
+        replies=[calls(5), "done"],
+        tools={"add": ["2", TimeoutError()]},
+        also=[Steer("hurry"), Abort()],
+    )
+
+    assert (None, True) == (found.counterexample, found.complete)
+    assert {"done", "aborted"} == set(found.reasons)
+    assert found.states > 1000
+    assert time.perf_counter() - began < 10
+
+
+def test_orders_that_lead_to_the_same_state_are_merged() -> None:
+    """Of 4! orders of four answers, each set of those that came is one state."""
+    found = explore(config(), "go", replies=[calls(4), "done"], tools={"add": ["2"]})
+
+    reply, end = 1, 1
+    assert reply + 2**4 + end == found.states
+    assert {"done": 1} == found.reasons
+
+
+def test_equal_inputs_may_come_in_either_order_and_are_looked_at_in_one() -> None:
+    def ways(*also: Input) -> int:
+        return explore(config(), "go", replies=["done"], also=also).states
+
+    assert ways(Steer("a"), Steer("a")) < ways(Steer("a"), Steer("b"))
+
+
+def test_the_shortest_way_to_what_is_broken_is_found_and_leads_there() -> None:
+    def none_is_cancelled(state: State) -> bool:
+        return "cancelled" not in outcomes(state)
+
+    found = explore(
+        config(),
+        "go",
+        replies=[calls(3), "done"],
+        tools={"add": ["2", "3"]},
+        also=[FollowUp("more"), Abort()],
+        check=none_is_cancelled,
+    ).counterexample
+
+    assert found is not None
+    assert ["Prompt", "Answer", "Abort"] == [type(i).__name__ for i in found.inputs]
+    assert not none_is_cancelled(refolded(found.inputs, found.config))
+
+
+def test_a_counterexample_is_printed_as_the_inputs_that_lead_to_it() -> None:
+    def calm(state: State) -> None:
+        assert "raised" not in outcomes(state), "a tool raised"
+
+    found = explore(
+        config(),
+        "go",
+        replies=[[ToolCall("add", {"a": 1}, "c")], "done"],
+        tools={"add": ["2", ValueError("no")]},
+        check=calm,
+    )
+
+    lines = str(found).splitlines()
+    assert lines[0].startswith("calm: a tool raised")
+    assert "It takes 3 inputs:" in lines
+    assert lines[-3].startswith("  3. Answer('r.1.1.run.0', ToolOutput(")
+    assert lines[-3].endswith("  # add(a=1)")
+    assert lines[-2] == (
+        "Before the last of them it was "
+        "<run r: waiting for r.1.1.run.0; turn 1, 2 messages>."
+    )
+    assert "states" in lines[-1]
+
+
+def test_what_is_not_broken_is_printed_with_what_was_seen() -> None:
+    found = explore(config(), "go", replies=["done"])
+
+    assert "<2 states, 1 endings, 2 steps, 2 inputs deep; nothing is broken>" == repr(
+        found
+    )
+
+
+def test_people_approve_and_reject() -> None:
+    found = explore(
+        config(), "go", replies=[calls(2, "pay"), "done"], tools={"pay": ["paid"]}
+    )
+
+    assert found.counterexample is None
+    assert {"done": 4} == found.reasons
+
+
+def test_people_decide_as_is_said() -> None:
+    seen: set[str] = set()
+
+    def note(state: State) -> None:
+        seen.update(outcomes(state))
+
+    explore(
+        config(),
+        "go",
+        replies=[calls(1, "pay"), "done"],
+        tools={"pay": ["paid"]},
+        check=note,
+        decisions=[lambda asked: asked.respond("by hand"), RequestApproval.reject],
+    )
+
+    assert {"ok", "rejected"} == seen
+
+
+def test_an_edit_that_does_not_fit_is_no_way_to_go() -> None:
+    """D64: it is refused, and the question stays open."""
+    strict = ToolSpec("pay", "", {"additionalProperties": False}, needs_approval=True)
+    found = explore(
+        LoopConfig(model="test:m", tools=[strict]),
+        "go",
+        replies=[calls(1, "pay"), "done"],
+        decisions=[lambda asked: asked.edit(x=1), RequestApproval.reject],
+    )
+
+    assert ({"done": 1}, None) == (found.reasons, found.counterexample)
+
+
+def test_a_tool_may_give_what_a_function_of_its_call_gives() -> None:
+    def echo(effect: RunTool) -> ToolOutput:
+        return ToolOutput(effect.id, outcome="error")
+
+    found = explore(
+        config(),
+        "go",
+        replies=[calls(1), "done"],
+        tools={"add": [echo]},
+        check=lambda state: "ok" not in outcomes(state),
+    )
+
+    assert found.counterexample is None
+
+
+def test_hooks_are_told_what_services_and_models_may_say() -> None:
+    def ask(view: ToolCallView) -> Need | Block | None:
+        if "verdict" not in view.answers:
+            return Need.service("verdict", "policy")
+        if "why" not in view.answers:
+            return Need.model("why", "Why?")
+        return None if view.answers["verdict"].value_or(None) else Block("no")
+
+    found = explore(
+        config(Hooks("asks", before_tool_call=ask)),
+        "go",
+        replies=[calls(1), "done"],
+        tools={"add": ["2"]},
+        services={"policy": [True, False, OSError("down")], "asks": ["so", "that"]},
+    )
+
+    assert found.counterexample is None
+    assert found.endings == 2
+
+
+def test_a_failed_attempt_is_tried_again_with_the_next_reply() -> None:
+    def again(_: object) -> RetryUpdate:
+        return RetryUpdate(retry=True, delay=2.0)
+
+    found = explore(
+        config(Hooks("again", on_model_error=again)),
+        "go",
+        replies=[ModelError("busy", "overloaded"), "done"],
+        also=[Abort()],
+    )
+
+    assert found.counterexample is None
+    assert {"done": 1, "aborted": 2} == found.reasons
+
+
+def test_the_last_reply_is_said_again_and_calls_are_not() -> None:
+    said = explore(config(), "go", replies=["one"], also=[FollowUp("more")])
+    called = explore(config(), "go", replies=[calls(1)], tools={"add": ["2"]})
+
+    assert (None, None) == (said.counterexample, called.counterexample)
+    assert {"done": 1} == called.reasons
+
+
+def test_a_reply_may_be_a_function_of_the_request() -> None:
+    found = explore(
+        config(),
+        "go",
+        replies=[lambda request: [ToolCall("add", {"n": len(request.messages)})]],
+        tools={"add": ["2"]},
+        bound=10,
+    )
+
+    assert not found.complete
+
+
+def test_a_run_inside_says_any_of_its_replies_at_any_time() -> None:
+    inner = LoopConfig(model="test:inner", tools=[ADD])
+    outer = LoopConfig(model="test:m", tools=[inner.as_tool("ask", "Asks.")])
+    prompts = [ToolCall("ask", {"prompt": f"{n}?"}, f"c{n}") for n in range(2)]
+
+    found = explore(
+        outer,
+        "go",
+        replies=[prompts, "done"],
+        tools={"ask": ["this", "that", ModelError("down")], "add": ["2"]},
+        also=[Abort()],
+    )
+
+    assert found.counterexample is None
+    assert 9 == found.reasons["done"]
+
+
+def test_what_nobody_said_anything_about_is_told_with_the_way_to_it() -> None:
+    found = explore(config(), "go", replies=[calls(1), "done"])
+
+    assert found.counterexample is not None
+    assert "'add' is asked here; tools= does not say what may come of it" == (
+        found.counterexample.said
+    )
+    assert 2 == len(found.counterexample.inputs)
+
+
+def test_a_hook_that_reads_a_clock_breaks_a_law() -> None:
+    """1: a step, taken twice, does the same and asks the same."""
+
+    def stamp(_: TurnView) -> StopUpdate:
+        return StopUpdate(f"at {time.perf_counter_ns()}")
+
+    found = explore(
+        config(Hooks("stamp", should_stop_after_turn=stamp)), "go", replies=["done"]
+    )
+
+    assert found.counterexample is not None
+    assert found.counterexample.law.startswith("1: a step, taken twice")
+
+
+def test_a_hook_that_looks_at_what_came_first_breaks_a_law() -> None:
+    """3: the order of answers does not matter."""
+
+    def first(view: ToolResultView) -> ToolResultUpdate:
+        came = [i for i in view.state.closed if ".run." in i]
+        return ToolResultUpdate(f"{came[0]} came first")
+
+    found = explore(
+        config(Hooks("first", after_tool_result=first)),
+        "go",
+        replies=[calls(2), "done"],
+        tools={"add": ["2"]},
+    )
+
+    assert found.counterexample is not None
+    assert "3: the order of answers does not matter" == found.counterexample.law
+    assert 4 == len(found.counterexample.inputs)
+
+
+def test_a_limit_that_never_holds_is_found() -> None:
+    """A user's own law: nobody pays twice. The limit reads what another hook remembers."""
+
+    def pays_once(state: State) -> bool:
+        paid = [e for e in state.waiting if isinstance(e, RunTool)]
+        return len(paid) < 2
+
+    def only_one(view: ToolCallView) -> Block | None:
+        return Block("once is enough") if view.memo else None
+
+    def count(_: ToolCallView) -> ToolCallUpdate:
+        return ToolCallUpdate(memo=1)
+
+    found = explore(
+        config(
+            Hooks("once", before_tool_call=only_one), Hooks("c", before_tool_call=count)
+        ),
+        "go",
+        replies=[calls(2), "done"],
+        tools={"add": ["2"]},
+        check=pays_once,
+    )
+
+    assert found.counterexample is not None
+    assert ("pays_once", 2) == (
+        found.counterexample.law,
+        len(found.counterexample.inputs),
+    )
+
+
+def test_a_bound_ends_it_and_says_so() -> None:
+    found = explore(
+        config(),
+        "go",
+        replies=[calls(4), "done"],
+        tools={"add": ["2", "3"]},
+        bound=20,
+    )
+
+    assert not found.complete
+    assert 20 <= found.states < 30
+    assert "states, not all there are" in repr(found)
+
+
+def test_without_a_bound_what_has_no_end_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(explore_search, "MOST", 20)
+
+    with pytest.raises(explore_search.Endless, match="Give bound= to see a part"):
+        explore(config(), "go", replies=[calls(5)], tools={"add": ["2", "3"]})
+
+
+def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explore_search, "EVERY", 0.0)
+    lines: list[str] = []
+
+    explore(config(), "go", replies=["done"], progress=lines.append)
+
+    assert "explored 2 states, 1 are left to look at" == lines[0]
+
+
+def test_what_is_refused_at_once_is_refused() -> None:
+    with pytest.raises(Rejected, match="Cannot take an Abort"):
+        explore(config(), Abort(), replies=["done"])
+
+
+@pytest.mark.parametrize("name", ["replies", "also", "decisions"])
+def test_a_text_is_no_list(name: str) -> None:
+    given: dict[str, Any] = {"replies": ["done"], name: "done"}
+
+    with pytest.raises(TypeError, match=rf"{name}= takes a list; write {name}="):
+        explore(config(), "go", **given)
+
+
+def test_a_text_is_no_list_of_outcomes() -> None:
+    with pytest.raises(TypeError, match=r"write tools\['add'\]=\['ok'\]"):
+        explore(config(), "go", replies=["done"], tools={"add": "ok"})
+
+
+def test_a_next_run_may_be_among_what_happens() -> None:
+    found = explore(config(), "go", replies=["done"], also=[Prompt("again")])
+
+    assert found.counterexample is None
+    assert found.depth == 4
