@@ -284,6 +284,10 @@ def test_an_app_is_tested(load: Load) -> None:
     load("test_app").test_it_looks_before_it_answers()
 
 
+def test_every_order_is_gone_through(load: Load) -> None:
+    load("test_orders").test_every_call_is_answered_once_whatever_comes_first()
+
+
 def test_a_run_is_shown_in_a_terminal(
     program: Load, capsys: pytest.CaptureFixture[str]
 ) -> None:
