@@ -110,6 +110,7 @@ SPECIFIC: Final[tuple[tuple[re.Pattern[str], Fault], ...]] = (
     (THROTTLED, "rate_limit"),
     (_any("overloaded", "over capacity", "capacity_exceeded"), "overloaded"),
     (_any("content.filter", "content_policy", "moderation"), "content_filter"),
+    (_any("policy_violation", "(bio|cyber)_policy"), "content_filter"),
     (_any("invalid_api_key", "api.key.not.valid", "incorrect api key"), "auth"),
 )
 """Words that say more than the status does."""
@@ -119,6 +120,8 @@ GENERAL: Final[tuple[tuple[re.Pattern[str], Fault], ...]] = (
     (_any("time.?out", "timed out"), "timeout"),
     (_any("unavailable"), "overloaded"),
     (_any("invalid.request", "bad.request", "not_found"), "bad_request"),
+    (_any("invalid_(prompt|image|base64)", "image_(too|parse|file)"), "bad_request"),
+    (_any("(unsupported|empty|download)_image", "residency"), "bad_request"),
 )
 """Words that are looked at where there is no status."""
 
