@@ -3,6 +3,7 @@
 from loopcore.testing.doubles import FunctionModel, ScriptedModel, ScriptedTools
 from loopcore.testing.doubles_auto import AutoModel
 from loopcore.testing.doubles_effects import EffectScript
+from loopcore.testing.explore_search import explore
 
 __all__ = [
     "AutoModel",
@@ -10,4 +11,5 @@ __all__ = [
     "FunctionModel",
     "ScriptedModel",
     "ScriptedTools",
+    "explore",
 ]
