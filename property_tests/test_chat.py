@@ -3,8 +3,8 @@
 import json
 from typing import Final
 
-from attrs import frozen
-from hypothesis import given
+from attrs import evolve, frozen
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from loopcore import (
@@ -17,15 +17,18 @@ from loopcore import (
     Thinking,
     ToolCall,
     ToolResultMessage,
+    ToolSpec,
     Usage,
     UserMessage,
+    project,
 )
-from loopcore_adapters.chat import encode
+from loopcore_adapters.chat import Dialect, Encoder, encode
 from loopcore_adapters.faults import http_fault
 from loopcore_adapters.loose import Json
 from loopcore_adapters.providers import PROVIDERS
 from loopcore_adapters.sse import BOM, Events
 from tests.chat_reading import MODEL, cut, feed
+from tests.chat_rules import Server, broken
 from tests.chat_server import DONE, delta, event, finish, usage
 
 WORDS: Final = st.text(min_size=1, max_size=12)
@@ -260,24 +263,90 @@ HISTORY: Final[st.SearchStrategy[list[Message]]] = st.lists(
 )
 
 
-@given(HISTORY, st.sampled_from(sorted(PROVIDERS)))
-def test_any_history_can_be_sent_to_anyone(history: list[Message], name: str) -> None:
-    """Each call has an id of its own and valid arguments, and its one result beside it."""
-    dialect = PROVIDERS[name].dialect
-    call = CallModel("i", MODEL, history)
-    body = encode(call, dialect).body
-    assert body == encode(call, dialect).body
-    sent = json.loads(body)["messages"]
-    open_calls, seen = list[str](), set[str]()
-    for wire in sent:
-        assert wire["role"] == "tool" or not open_calls
-        if wire["role"] == "tool":
-            assert wire["tool_call_id"] == open_calls.pop(0)
-            assert wire["content"].strip()
-        for made in wire.get("tool_calls", ()):
-            assert dialect.call_id.fullmatch(made["id"])
-            assert made["id"] not in seen
-            assert isinstance(json.loads(made["function"]["arguments"]), dict)
-            seen.add(made["id"])
-            open_calls.append(made["id"])
-    assert not open_calls
+OUTPUTS: Final[list[Json]] = [None, {"type": "object"}]
+TOOLS: Final = (ToolSpec("a", "Does."), ToolSpec("b"))
+CHAT: Final = [name for name, provider in PROVIDERS.items() if "chat" in provider.wires]
+EXTRAS: Final = frozenset(("thinking", "chat_template_kwargs", "enable_thinking")) | {
+    "reasoning"
+}
+THOUGHTS: Final = frozenset(("reasoning", "reasoning_content", "reasoning_details"))
+
+
+def dialect_of(provider: str) -> Dialect:
+    encoder = PROVIDERS[provider].wires["chat"].encoder({})
+    assert isinstance(encoder, Encoder)
+    return encoder.dialect
+
+
+def server_of(dialect: Dialect) -> Server:
+    """A server that takes what this dialect says, and nothing else."""
+    return Server(
+        body=EXTRAS,
+        assistant=THOUGHTS & {dialect.thinking},
+        call=frozenset(("extra_content",)),
+        parts=frozenset(("thinking",) if dialect.thinking == "content" else ()),
+        call_id=dialect.call_id,
+        images=dialect.images,
+        user_after_tool=not dialect.bridge,
+    )
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> CallModel:
+    """Any history in which somebody spoke, and any wish beside it."""
+    return CallModel(
+        "i",
+        MODEL,
+        [*draw(HISTORY), UserMessage("hi"), *draw(HISTORY)],
+        draw(st.sampled_from(["", "Be kind.", "\ud800"])),
+        draw(st.sampled_from([(), TOOLS[:1], TOOLS])),
+        thinking=draw(st.sampled_from([None, "off", "low", "high"])),
+        output=draw(st.sampled_from(OUTPUTS)),
+    )
+
+
+@given(requests(), st.sampled_from(CHAT))
+def test_any_request_keeps_the_rules_of_any_server(call: CallModel, name: str) -> None:
+    """Whatever history holds, and whoever made it."""
+    dialect = dialect_of(name)
+
+    assert broken(encode(call, dialect).body, server_of(dialect)) == []
+
+
+@given(requests(), st.sampled_from(CHAT))
+def test_to_adapt_twice_is_to_adapt_once(call: CallModel, name: str) -> None:
+    dialect = dialect_of(name)
+    projected = evolve(call, messages=list(project(call.messages)))
+
+    assert encode(call, dialect).body == encode(projected, dialect).body
+
+
+@given(HISTORY, st.sampled_from(CHAT), st.lists(st.integers(0, 99), max_size=4))
+def test_what_is_kept_of_a_conversation_changes_no_request(
+    history: list[Message], name: str, turns: list[int]
+) -> None:
+    """An encoder that has seen parts of it says what one says that saw nothing."""
+    dialect = dialect_of(name)
+    encoder = Encoder(dialect)
+    for turn in turns:
+        shown = history[: turn % (len(history) + 1)]
+        for model in (MODEL, "other:model"):
+            call = CallModel("i", model, shown, tools=TOOLS[: turn % 3])
+            assert encoder(call).body == encode(call, dialect).body
+
+
+@given(HISTORY, st.sampled_from(CHAT), st.integers(0, 99))
+def test_a_longer_conversation_begins_with_the_same_bytes(
+    history: list[Message], name: str, length: int
+) -> None:
+    """As long as nothing that comes later answers what was asked before."""
+    shorter = history[: length % (len(history) + 1)]
+    sent, all_sent = tuple(project(shorter)), tuple(project(history))
+    assume(sent == all_sent[: len(sent)])
+    dialect = evolve(dialect_of(name), cache_marks=False)
+    begins, rest = (
+        encode(CallModel("i", MODEL, one), dialect).body.partition(b'],"stream"')[0]
+        for one in (shorter, history)
+    )
+
+    assert rest.startswith(begins)

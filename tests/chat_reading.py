@@ -9,6 +9,7 @@ from attrs import define, field
 from loopcore import (
     AssistantMessage,
     CallModel,
+    Image,
     ModelError,
     Text,
     Thinking,
@@ -66,6 +67,8 @@ def _sum(part: object) -> Sum:
             return "", text, "", ""
         case ToolCall():
             return "", "", part.name, part.raw or ""
+        case Image():
+            return "", "", "", ""
         case _:
             raise AssertionError(part)
 

@@ -3,11 +3,13 @@
 import json
 import time
 from collections.abc import Callable
+from typing import Final
 
 import pytest
 
 from loopcore import (
     AssistantMessage,
+    Image,
     ModelError,
     Text,
     Thinking,
@@ -116,6 +118,29 @@ class TestText:
         last = choice(delta={"content": "z"}, finish_reason="stop").rstrip()
         found = error(delta(content="a"), last[:-1])
         assert (found.kind, found.partial and found.partial.text) == ("cut_stream", "a")
+
+
+class TestPictures:
+    URL: Final = "data:image/png;base64,Y2F0"
+
+    def picture(self, url: str) -> Json:
+        return {"type": "image_url", "image_url": {"url": url}}
+
+    def test_are_parts_in_their_place(self) -> None:
+        found = reply(
+            delta(content="a cat"),
+            delta(images=[self.picture(self.URL)]),
+            finish("stop"),
+        )
+        assert found.parts == (Text("a cat"), Image("Y2F0", "image/png"))
+
+    def test_alone_are_a_reply(self) -> None:
+        found = reply(delta(images=[self.picture(self.URL)]), finish("stop"))
+        assert found.parts == (Image("Y2F0", "image/png"),)
+
+    def test_that_are_elsewhere_are_said(self) -> None:
+        found = reply(delta(images=[self.picture("https://h/cat.png")]), finish("stop"))
+        assert found.text == "https://h/cat.png"
 
 
 class TestThinking:

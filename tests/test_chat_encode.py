@@ -23,15 +23,16 @@ from loopcore import (
     UserMessage,
 )
 from loopcore_adapters.chat import Dialect, encode
-from loopcore_adapters.loose import Json
-from loopcore_adapters.providers import (
+from loopcore_adapters.chat.dialects import (
     DEEPSEEK,
+    GROQ,
     MISTRAL,
     OPENAI,
     OPENROUTER,
-    PROVIDERS,
     TEMPLATE,
 )
+from loopcore_adapters.loose import Json
+from loopcore_adapters.providers import PROVIDERS
 
 MODEL: Final = "openai:gpt-5.2"
 CAT: Final = Image("Y2F0", "image/png")
@@ -414,7 +415,94 @@ class TestResults:
         assert wires[1]["content"] == "[The tool gave an image; it follows.]"
 
 
+class TestPicturesOfReplies:
+    def test_are_shown_after_the_reply(self) -> None:
+        """No field of an assistant's message holds them."""
+        wires = shown(USER, AssistantMessage([Text("a cat"), CAT], model=MODEL), USER)
+        assert [wire["role"] for wire in wires] == ["user", "assistant", "user", "user"]
+        assert wires[2]["content"] == [
+            {"type": "text", "text": "From your reply:"},
+            picture(CAT),
+        ]
+
+    def test_are_shown_with_those_of_the_results(self) -> None:
+        """Nothing may come between a call and its results."""
+        reply = AssistantMessage([CAT, call("c")], model=MODEL, finish="tools")
+        wires = shown(reply, result("c", [DOG]))
+        assert [wire["role"] for wire in wires] == ["assistant", "tool", "user"]
+        assert [p for p in wires[2]["content"] if p["type"] != "text"] == (
+            [picture(CAT), picture(DOG)]
+        )
+
+    def test_have_a_stand_in_where_none_can_be_seen(self) -> None:
+        wires = shown(AssistantMessage([CAT], model=MODEL), dialect=DEEPSEEK)
+        stand_in = "[Left out: an image, which this model cannot see.]"
+        assert wires == [{"role": "user", "content": f"From your reply:\n{stand_in}"}]
+
+
+class TestCacheMarks:
+    MARK: Final = {"cache_control": {"type": "ephemeral"}}
+
+    def marked(self, *messages: Message, **fields: Json) -> list[Json]:
+        """The roles of the messages that have a mark."""
+        said = sent(messages, OPENROUTER, **fields)["messages"]
+        return [one["role"] for one in said if "cache_control" in str(one["content"])]
+
+    def test_stand_at_the_system_prompt_and_at_the_end(self) -> None:
+        history = USER, AssistantMessage("a"), USER
+        assert self.marked(*history, system="s") == ["system", "user"]
+        body = sent(history, OPENROUTER, system="s")["messages"]
+        assert body[0]["content"] == [{"type": "text", "text": "s", **self.MARK}]
+        assert body[1] == {"role": "user", "content": "hi"}
+
+    def test_stand_at_the_last_part(self) -> None:
+        last = sent([UserMessage([Text("a"), CAT])], OPENROUTER)["messages"][-1]
+        assert last["content"][-1] == picture(CAT) | self.MARK
+        assert "cache_control" not in last["content"][0]
+
+    def test_stand_at_a_result(self) -> None:
+        assert self.marked(used(call("c")), result("c")) == ["tool"]
+
+    def test_stand_at_no_reply(self) -> None:
+        assert self.marked(USER, AssistantMessage("a")) == []
+
+    def test_are_left_out_by_an_option(self) -> None:
+        body = sent([USER], OPENROUTER, options={"cache_control": None})
+        assert body["messages"] == [{"role": "user", "content": "hi"}]
+        assert "cache_control" not in body
+
+    def test_give_way_to_those_of_an_option(self) -> None:
+        given = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
+        body = sent([USER], OPENROUTER, options=given)
+        assert body["cache_control"] == given["cache_control"]
+        assert body["messages"] == [{"role": "user", "content": "hi"}]
+
+    def test_are_for_those_who_want_them(self) -> None:
+        assert "cache_control" not in str(sent([USER], OPENAI, system="s"))
+
+
 class TestDialects:
+    def test_may_not_stream_while_held_to_a_schema(self) -> None:
+        assert sent([USER], GROQ)["stream"] is True
+        held = sent([USER], GROQ, output=SCHEMA)
+        assert (held["stream"], "stream_options" in held) == (False, False)
+
+    def test_may_want_thinking_within_the_content(self) -> None:
+        parts = (Thinking("hm"), Text("a"))
+        own = shown(AssistantMessage(parts, model=MODEL), dialect=MISTRAL)
+        thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+        said = {"type": "text", "text": "a"}
+        assert own == [{"role": "assistant", "content": [thinking, said]}]
+        other = shown(AssistantMessage(parts, model="a:b"), dialect=MISTRAL)
+        assert other == [{"role": "assistant", "content": "a"}]
+
+    def test_may_want_thinking_only_where_there_is_some(self) -> None:
+        silent = shown(used(call("c")), result("c"), dialect=TEMPLATE)[0]
+        assert "reasoning_content" not in silent
+        thought = AssistantMessage([Thinking("hm"), call("c")], model=MODEL)
+        wire = shown(thought, result("c"), dialect=TEMPLATE)[0]
+        assert wire["reasoning_content"] == "hm"
+
     def test_without_images_have_stand_ins(self) -> None:
         """R3, R4, vector 88: one for a run of images, in its place."""
         user = UserMessage([Text("a"), CAT, DOG, Text("b")])

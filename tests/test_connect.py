@@ -14,8 +14,9 @@ from tests.chat_reading import Told
 from tests.chat_server import ChatServer, Json, Request, chat_server, reply, says
 
 SECRET: Final = "sk-very-secret-key"  # noqa: S105  # nobody's
-KEYED: Final = [n for n, p in PROVIDERS.items() if "chat" in p.wires and p.key]
-KEYLESS: Final = [n for n, p in PROVIDERS.items() if "chat" in p.wires and not p.key]
+PLACED: Final = {n: p for n, p in PROVIDERS.items() if p.url}
+KEYED: Final = [n for n, p in PLACED.items() if "chat" in p.wires and p.key]
+KEYLESS: Final = [n for n, p in PLACED.items() if "chat" in p.wires and not p.key]
 
 
 @pytest.fixture(autouse=True)
@@ -125,9 +126,19 @@ def test_an_unknown_provider_is_refused() -> None:
         "no provider 'antropic'. Did you mean 'anthropic'? For a compatible server give "
         "wire= and base_url=."
     )
-    assert "There are openai, deepseek," in refusal("acme:m")
+    assert "There are openai, anthropic," in refusal("acme:m")
     assert refusal("acme:m", wire="chat") == refusal("acme:m")
     assert refusal("acme:m", base_url="http://h/v1") == refusal("acme:m")
+
+
+def test_a_provider_may_have_a_place_for_each_user(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", SECRET)
+    assert refusal("azure:m") == (
+        "azure has a place for each of its users; give it as base_url=."
+    )
+    assert request("azure:m").headers["authorization"] == f"Bearer {SECRET}"
 
 
 def test_an_unknown_wire_is_refused() -> None:

@@ -105,6 +105,10 @@ def _provider(
             f"this version speaks the wire 'chat' only, and {name!r} has its own. For "
             "an OpenAI-compatible endpoint give wire='chat' and base_url=.",
         )
+    if base_url is None and not (found.url or found.urls):
+        _refuse(
+            model, f"{name} has a place for each of its users; give it as base_url=."
+        )
     if wire and wire not in found.wires and base_url is None:
         _refuse(
             model, f"{name} speaks {', '.join(found.wires)}; for {wire} give base_url=."

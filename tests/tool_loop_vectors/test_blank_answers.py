@@ -12,7 +12,7 @@ from loopcore import AssistantMessage, CallModel
 from loopcore.events import TurnEnd
 from loopcore.policies import nudge
 from loopcore_adapters.chat import Dialect, encode
-from loopcore_adapters.providers import MISTRAL, OPENAI
+from loopcore_adapters.chat.dialects import MISTRAL, OPENAI
 from tests.driving import call, config
 from tests.ways import every_way, output, scripted
 

@@ -26,12 +26,13 @@ from loopcore_adapters.call_ids import CallIds, tool_name
 from loopcore_adapters.chat.dialect import Dialect
 from loopcore_adapters.loose import Json, items, members, parse
 from loopcore_adapters.pieces import Pieces, written
-from loopcore_adapters.stand_ins import SEE_BELOW, Part, plain, shown, silent
+from loopcore_adapters.stand_ins import NO_IMAGES, SEE_BELOW, Part, plain, shown, silent
 
 Role: TypeAlias = str
 Piece: TypeAlias = tuple[Role, bytes]
 Wire: TypeAlias = dict[str, Json]
 
+YOURS: Final = "From your reply:"
 BRIDGE: Final = written({"role": "assistant", "content": "I have the results."})
 
 
@@ -60,7 +61,7 @@ class Conversation:
     def __attrs_post_init__(self) -> None:
         self._tools = frozenset(spec.name for spec in self.call.tools)
 
-    def messages(self, system: str) -> Iterable[bytes]:
+    def messages(self, system: str) -> tuple[bytes, ...]:
         """The messages' bytes, the system prompt first; some are empty."""
         key = self.call.model, self._tools
         said = self.beginnings.go_on(self.call.messages, key, self._begin, self._speak)
@@ -83,7 +84,9 @@ class Conversation:
                 names = tuple([ids.name(made.id) for made in message.calls])
                 yield "assistant", self._reply(message, names)
                 # `project` put the results of these calls here, one for each, in order.
-                yield from self._results(names, list(islice(rest, len(names))))
+                results = list(islice(rest, len(names)))
+                yield from self._results(names, results)
+                yield from self._pictures(message, results)
             elif isinstance(message, SystemMessage):
                 yield "system", self.pieces.get(message, None, _system)
             else:  # a user's: `project` left no others
@@ -116,14 +119,23 @@ class Conversation:
     def _results(
         self, names: tuple[str, ...], results: Iterable[Message]
     ) -> Iterator[Piece]:
-        """The results, then their images: a tool's message has text only."""
         answers = [one for one in results if isinstance(one, ToolResultMessage)]
         for name, answer in zip(names, answers, strict=True):
             yield "tool", self.pieces.get(answer, name, self._result)
-        seen = [one for one in answers if self.dialect.images and _has_image(one)]
-        if seen:
-            pictures = [self.pieces.get(one, None, _pictures) for one in seen]
+
+    def _pictures(
+        self, reply: AssistantMessage, results: list[Message]
+    ) -> Iterator[Piece]:
+        """The images of a reply and its results, after all of these.
+
+        There is no place for them within, and nothing may come between.
+        """
+        seen = [one for one in (reply, *results) if _has_image(one)]
+        if seen and self.dialect.images:
+            pictures = [self.pieces.get(one, "seen", _pictures) for one in seen]
             yield "user", b'{"role":"user","content":[' + b",".join(pictures) + b"]}"
+        elif _has_image(reply):
+            yield "user", self.pieces.get(reply, "unseen", _left_out)
 
     def _result(self, answer: ToolResultMessage, name: str) -> bytes:
         text = _result_text(answer, self.dialect)
@@ -169,16 +181,22 @@ def _signed(part: ToolCall | Thinking) -> Json:
 
 
 def _thinking(message: AssistantMessage, dialect: Dialect, *, own: bool) -> Wire:
-    thought = [part for part in message.parts if isinstance(part, Thinking)]
+    """The model's own thinking, as its server wants it back."""
+    thought = [part for part in message.parts if isinstance(part, Thinking) and own]
+    text = "".join(part.text for part in thought)
     match dialect.thinking:
-        case "reasoning_content" if message.calls:
-            text = "".join(part.text for part in thought) if own else ""
-            return {"reasoning_content": text}
-        case "reasoning_details" if own:
+        case "":
+            return {}
+        case "reasoning_details":
             details = [one for part in thought for one in items(_signed(part))]
             return {"reasoning_details": details} if details else {}
-        case _:
-            return {}
+        case "content":
+            thinking = {"type": "thinking", "thinking": [_text(text)]}
+            said = [_text(message.text)] if message.text else []
+            return {"content": [thinking, *said]} if text else {}
+        case field:
+            given = message.calls and (text or dialect.thinking_needed)
+            return {field: text} if given else {}
 
 
 def _result_text(result: ToolResultMessage, dialect: Dialect) -> str:
@@ -189,11 +207,34 @@ def _result_text(result: ToolResultMessage, dialect: Dialect) -> str:
     return SEE_BELOW if _has_image(result) else silent(result)
 
 
-def _has_image(result: ToolResultMessage) -> bool:
-    return any(isinstance(part, Image) for part in result.parts)
+def _has_image(message: Message) -> bool:
+    return any(isinstance(part, Image) for part in message.parts)
 
 
-def _pictures(result: ToolResultMessage, _: None) -> bytes:
-    images = [_picture(part) for part in result.parts if isinstance(part, Image)]
-    said = [_text(f"From the result of {result.name}:"), *images]
-    return b",".join(map(written, said))
+def _pictures(message: Message, _: str) -> bytes:
+    said = YOURS
+    if isinstance(message, ToolResultMessage):
+        said = f"From the result of {message.name}:"
+    images = [_picture(part) for part in message.parts if isinstance(part, Image)]
+    return b",".join(map(written, [_text(said), *images]))
+
+
+def _left_out(_reply: AssistantMessage, _: str) -> bytes:
+    return written({"role": "user", "content": f"{YOURS}\n{NO_IMAGES}"})
+
+
+def marked(messages: tuple[bytes, ...], *, system: bool) -> Iterator[bytes]:
+    """The messages, with marks up to where the server is to keep what it read."""
+    last = max((place for place, one in enumerate(messages) if one), default=0)
+    for place, one in enumerate(messages):
+        yield _mark(one) if place == last or (system and place == 0) else one
+
+
+def _mark(message: bytes) -> bytes:
+    wire = members(parse(message or b"null"))
+    content = wire.get("content")
+    parts = [_text(content)] if isinstance(content, str) else list(items(content))
+    if not parts or wire["role"] == "assistant":
+        return message
+    parts[-1] = {**parts[-1], "cache_control": {"type": "ephemeral"}}
+    return written({**wire, "content": parts})

@@ -136,7 +136,7 @@ class Decoder:
     def _reply(self, reason: str) -> AssistantMessage | ModelError:
         """What the reason says that the server gave for the end of the reply."""
         finish = FINISHES.get(reason, "end")
-        silent = not self._draft.has("text", "refusal", "call")
+        silent = not self._draft.has("text", "refusal", "call", "image")
         if reason in FAULTS:
             return ModelError(f"The reply ended as {reason!r}.", FAULTS[reason])
         if silent and finish == "refusal":

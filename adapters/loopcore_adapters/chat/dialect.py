@@ -27,25 +27,36 @@ class Dialect:
         call_id: which call ids it takes as they are.
         call_id_length: how long the others are made.
         efforts: how it is asked to think, by level; a level that is not here is not sent.
-        thinking: the field in which it wants its own thinking back. "reasoning_content"
-            must stand beside every tool call, "reasoning_details" only where it was given.
+        thinking: the field in which it wants its own thinking back: as text, which it only
+            wants beside tool calls, as the details that it gave, or within the content. No
+            model is sent another's.
+        thinking_needed: whether that field must stand beside every tool call, if empty.
+        cache_marks: whether it must be told what to keep in its prompt cache: the system
+            prompt, and all up to the last message. The option `cache_control` says
+            otherwise: None leaves the marks out.
         bridge: whether a user may speak after a tool only if the assistant spoke between.
         stream_options: whether it must be asked for usage, and may be.
         output: how it is held to a JSON Schema: by "json_schema", as the protocol has it;
             by "json_object", which promises some JSON, so that the schema is a prompt; or
             by "prompt" alone.
         output_with_tools: whether it may still call tools while it is held to a schema.
+        output_streams: whether it streams while it is held to a schema.
     """
 
     images: bool = True
     call_id: re.Pattern[str] = re.compile(r"[\w.:-]{1,64}", re.ASCII)
     call_id_length: int = 40
     efforts: Efforts = field(factory=dict[str, Mapping[str, Json]])
-    thinking: Literal["", "reasoning_content", "reasoning_details"] = ""
+    thinking: Literal[
+        "", "reasoning", "reasoning_content", "reasoning_details", "content"
+    ] = ""
+    thinking_needed: bool = False
+    cache_marks: bool = False
     bridge: bool = False
     stream_options: bool = True
     output: Literal["json_schema", "json_object", "prompt"] = "json_schema"
     output_with_tools: bool = True
+    output_streams: bool = True
 
 
 PLAIN: Final = Dialect()

@@ -1,22 +1,24 @@
 """A reply on its way: parts that grow, each in the place it will have."""
 
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Final, Literal, TypeAlias
 
 from attrs import define, field
 
-from loopcore import AssistantMessage, Tell, Text, Thinking, ToolCall, Usage
+from loopcore import AssistantMessage, Image, Tell, Text, Thinking, ToolCall, Usage
 from loopcore_adapters.chat.calls import CallDraft, Calls, Fragment, fragment
 from loopcore_adapters.flow import Flow, mend
 from loopcore_adapters.loose import Json, amount, count, dump, items, members, text
 
-Part: TypeAlias = Text | Thinking | ToolCall
+Part: TypeAlias = Text | Image | Thinking | ToolCall
 Finish: TypeAlias = Literal["end", "tools", "length", "refusal", "error"]
 """How a reply over this wire can end."""
 
 Kind: TypeAlias = Literal["text", "thinking", "refusal"]
 THOUGHTS: Final = ("reasoning_content", "reasoning", "reasoning_text")
+PICTURE: Final = re.compile(r"data:(\w+/[\w.+-]+);base64,(.+)", re.ASCII | re.DOTALL)
 JOINED: Final = ("text", "summary", "data", "signature")
 
 
@@ -79,7 +81,9 @@ class Draft:
     effect_id: str
     model: str
     tell: Tell
-    parts: list[Words | CallDraft] = field(factory=list[Words | CallDraft], init=False)
+    parts: list[Words | CallDraft | Image] = field(
+        factory=list[Words | CallDraft | Image], init=False
+    )
     _spoken: dict[Kind, tuple[int, Words]] = field(
         factory=dict[Kind, tuple[int, Words]], init=False
     )
@@ -111,7 +115,7 @@ class Draft:
         for place, part in enumerate(self.parts):
             if isinstance(part, CallDraft):
                 self._tell_call(part, "", part.end())
-            else:
+            elif isinstance(part, Words):
                 self._tell_words(place, part.kind, part.flow.end())
 
     def reply(self, finish: Finish) -> AssistantMessage:
@@ -126,13 +130,12 @@ class Draft:
         return self.reply("error") if self.parts or self._usage else None
 
     def has(self, *kinds: str) -> bool:
-        """Whether there is a part of one of these kinds; a call is a "call"."""
-        return any(
-            ("call" if isinstance(part, CallDraft) else part.kind) in kinds
-            for part in self.parts
-        )
+        """Whether there is a part of one of these kinds: those of words, call, image."""
+        return any(_kind(part) in kinds for part in self.parts)
 
-    def _part(self, place: int, part: Words | CallDraft) -> Part:
+    def _part(self, place: int, part: Words | CallDraft | Image) -> Part:
+        if isinstance(part, Image):
+            return part
         if isinstance(part, Words):
             return part.part()
         digest = sha256(f"{self.effect_id}#{place}".encode()).hexdigest()
@@ -145,7 +148,17 @@ class Draft:
             self._words("thinking")[1].detail(members(entry))
         for kind, words in _content(said.get("content")):
             self._say(kind, words)
+        for entry in items(said.get("images")):
+            self._show(text(members(members(entry).get("image_url")).get("url")))
         self._say("refusal", text(said.get("refusal")))
+
+    def _show(self, url: str) -> None:
+        """A picture; what is only the address of one is said."""
+        found = PICTURE.fullmatch(url)
+        if found:
+            self.parts.append(Image(found[2], found[1]))
+        else:
+            self._say("text", url)
 
     def _say(self, kind: Kind, more: str) -> None:
         if more:
@@ -178,6 +191,12 @@ class Draft:
             self.tell(part=place, thinking=more)
         elif more:
             self.tell(more, part=place)
+
+
+def _kind(part: Words | CallDraft | Image) -> str:
+    if isinstance(part, Words):
+        return part.kind
+    return "image" if isinstance(part, Image) else "call"
 
 
 def _fragments(said: Mapping[str, Json]) -> Iterator[Fragment]:

@@ -1,12 +1,13 @@
 """Requests: a `CallModel` as the body of a Chat Completions request."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from attrs import define, field
 
 from loopcore import CallModel, ToolSpec
 from loopcore_adapters.beginnings import Beginnings
-from loopcore_adapters.chat.conversation import Conversation, Spoken
+from loopcore_adapters.chat.conversation import Conversation, Spoken, marked
 from loopcore_adapters.chat.dialect import PLAIN, Dialect
 from loopcore_adapters.loose import Json, dump
 from loopcore_adapters.pieces import Pieces, array, joined, written
@@ -45,22 +46,38 @@ class Encoder:
 
     def __call__(self, call: CallModel) -> HttpRequest:
         """The request for this effect."""
+        options = {**self.options, **call.options}
         tools = array(self._pieces.get(spec, None, _tool) for spec in call.tools)
-        said = _instructions(call, self.dialect)
-        spoken = Conversation(call, self.dialect, self._pieces, self._begun)
-        fields: dict[str, Json] = {
+        fields = {
             "model": call.model.partition(":")[2],
-            "messages": array(spoken.messages(said)),
+            "messages": array(self._messages(call, options)),
             **({"tools": tools} if call.tools else {}),
-            **self.dialect.efforts.get(call.thinking or "", {}),
-            **_output(call, self.dialect),
-            "stream": True,
-            **self.options,
-            **call.options,
+            **_asked(call, self.dialect),
+            **options,
         }
+        if fields.get("cache_control", ...) is None:
+            del fields["cache_control"]
         if fields["stream"] and self.dialect.stream_options:
             fields.setdefault("stream_options", {"include_usage": True})
         return HttpRequest("POST", "/chat/completions", HEADERS, joined(fields))
+
+    def _messages(self, call: CallModel, options: Options) -> Iterable[bytes]:
+        said = _instructions(call, self.dialect)
+        spoken = Conversation(call, self.dialect, self._pieces, self._begun)
+        messages = spoken.messages(said)
+        if not self.dialect.cache_marks or "cache_control" in options:
+            return messages
+        return marked(messages, system=bool(said))
+
+
+def _asked(call: CallModel, dialect: Dialect) -> dict[str, Json]:
+    """What the call and the dialect ask for, beside what is said."""
+    output = _output(call, dialect)
+    return {
+        **dialect.efforts.get(call.thinking or "", {}),
+        **output,
+        "stream": dialect.output_streams or not output,
+    }
 
 
 def _output(call: CallModel, dialect: Dialect) -> dict[str, Json]:

@@ -10,13 +10,13 @@ from attrs import define, evolve, field, frozen
 
 from loopcore import AssistantMessage, CallModel, Model, ModelError, Tell
 from loopcore_adapters import chat
+from loopcore_adapters.chat.dialects import TEMPLATE
 from loopcore_adapters.costs import priced
 from loopcore_adapters.local.engine import NotStarted, Running, Setup, engine
 from loopcore_adapters.local.known import KNOWN, Weights
 from loopcore_adapters.local.progress import Meter
 from loopcore_adapters.local.weights import NoWeights, cache, fetch, sources
 from loopcore_adapters.loose import Json
-from loopcore_adapters.providers import TEMPLATE
 from loopcore_adapters.transport import Caller, Endpoint, Timeouts
 from loopcore_adapters.wire import Encode
 

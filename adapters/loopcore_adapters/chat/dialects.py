@@ -1,0 +1,78 @@
+"""The dialects of the common servers, each as its own documentation has it. Data."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from loopcore_adapters.chat.dialect import Dialect, Efforts, effort
+from loopcore_adapters.loose import Json
+
+LEVELS: Final = ("low", "medium", "high")
+
+
+def _switched(off: Json, on: Json, *, graded: bool = False) -> Efforts:
+    """Thinking as a switch, with `reasoning_effort` beside it if it is `graded`."""
+    grades = {level: {"reasoning_effort": level} if graded else {} for level in LEVELS}
+    return {"off": off} | {level: {**on, **grades[level]} for level in LEVELS}
+
+
+def _typed(*, graded: bool = False) -> Efforts:
+    off, on = {"type": "disabled"}, {"type": "enabled"}
+    return _switched({"thinking": off}, {"thinking": on}, graded=graded)
+
+
+def _template(field: str) -> Efforts:
+    """Thinking as a switch of the chat template, as servers of open weights have it."""
+    off, on = ({"chat_template_kwargs": {field: value}} for value in (False, True))
+    return _switched(off, on)
+
+
+def _efforts(words: Mapping[str, str]) -> Efforts:
+    return {level: {"reasoning": {"effort": word}} for level, word in words.items()}
+
+
+OPENAI: Final = Dialect(
+    call_id=re.compile(r"[A-Za-z0-9_-]{1,40}"), efforts=effort("none")
+)
+EFFORT: Final = Dialect(efforts=effort())
+DEEPSEEK: Final = Dialect(
+    images=False,
+    efforts=_typed(graded=True),
+    thinking="reasoning_content",
+    thinking_needed=True,
+    output="json_object",
+)
+MOONSHOT: Final = Dialect(
+    efforts=_typed(), thinking="reasoning_content", thinking_needed=True
+)
+ZAI: Final = Dialect(
+    efforts=_typed(),
+    thinking="reasoning_content",
+    stream_options=False,
+    output="json_object",
+)
+QWEN: Final = Dialect(
+    efforts=_switched({"enable_thinking": False}, {"enable_thinking": True}),
+    output="json_object",
+)
+OPENROUTER: Final = Dialect(
+    efforts=_efforts({"off": "none", **{level: level for level in LEVELS}}),
+    thinking="reasoning_details",
+    cache_marks=True,
+)
+MISTRAL: Final = Dialect(
+    call_id=re.compile(r"[A-Za-z0-9]{9}"),
+    call_id_length=9,
+    efforts=effort(),
+    thinking="content",
+    bridge=True,
+    stream_options=False,
+)
+GROQ: Final = Dialect(efforts=effort(), output_with_tools=False, output_streams=False)
+FIREWORKS: Final = Dialect(efforts=effort(), thinking="reasoning_content")
+OLLAMA: Final = Dialect(efforts=effort(), thinking="reasoning")
+TEMPLATE: Final = Dialect(
+    efforts=_template("enable_thinking"),
+    thinking="reasoning_content",
+    output_with_tools=False,  # their grammars would leave no room for a call
+)
