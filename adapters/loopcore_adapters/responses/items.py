@@ -51,6 +51,7 @@ class Items:
         item = Item(kind)
         self.all.append(item)
         if item_id := text(event.get("item_id")):
+            item.learn({"id": item_id})
             self._by_id[item_id] = item
         if (index := whole(event.get("output_index"))) is not None:
             self._by_index[index] = item
@@ -59,8 +60,8 @@ class Items:
     def came(self, kind: str, item_id: str, left: list[Item]) -> Item | None:
         """The item of those left that this is: by its id, else the next of its kind."""
         of_kind = [item for item in left if item.kind == kind]
-        named = self._by_id.get(item_id)
-        known = named if named in of_kind else next(iter(of_kind), None)
+        named = (item for item in of_kind if item.said.get("id") == item_id)
+        known = next(named, None) or next(iter(of_kind), None)
         if known:
             left.remove(known)
         return known

@@ -82,12 +82,12 @@ class Output:
                 self._absorb(new, said)
 
     def announced(self, event: Event) -> None:
-        """An item begins."""
+        """An item begins. What is encrypted in it may not be whole yet."""
         said = members(event.get("item"))
         kind = text(said.get("type"))
         if kind in KINDS:
             item = self._items.open(kind, {**event, "item_id": said.get("id")})
-            item.learn(said)
+            item.learn({**said, "encrypted_content": None})
             if kind == CALL:
                 self.draft.call(item).begin(said.get("arguments"))
 
