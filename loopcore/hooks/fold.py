@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from attrs import frozen
+from attrs.exceptions import FrozenInstanceError
 from returns.result import Failure, Success
 
 from loopcore.frozen import (
@@ -36,6 +37,13 @@ class Fault:
     point: str
     sentence: str
     error: str = ""
+
+
+class HookFault(Exception):
+    """What is wrong with a hook, as whoever wraps its function has found out.
+
+    It is said as it stands, after the hook's name.
+    """
 
 
 @frozen(weakref_slot=False)
@@ -226,6 +234,8 @@ def _raised(
     name: str, point: PointName, view: View, function: object, error: Exception
 ) -> Fault:
     where = _at(function, view, error)
+    if isinstance(error, HookFault):
+        return _fault(name, point, str(error))
     if isinstance(error, ViewChanged):
         field_name = str(error)
         kind = POINTS[point].update.__name__
@@ -235,10 +245,38 @@ def _raised(
             f"tried to set {field_name} {where}. Views cannot be changed; return what "
             f"should change: `{kind}(...)`.",
         )
+    tried = _tried(error)
+    if tried:
+        kind = POINTS[point].update.__name__
+        return _fault(
+            name,
+            point,
+            f"{tried} {where}. What a view holds cannot be changed; return what should "
+            f"change: `{kind}(...)`.",
+        )
     what = f"{type(error).__name__}: {_short_text(error)}"
     after = ONE_CALL if point == "prepare_tool_call" else ALL_OVER
     return _fault(name, point, f"raised {what} at {point} {where}. {after}", what)
 
+
+def _tried(error: Exception) -> str:
+    """What a hook tried to change, if its error says so: what is frozen in its view."""
+    said = _short_text(error)
+    match error:
+        case FrozenInstanceError():
+            return "tried to set a field of a record"
+        case AttributeError(obj=tuple(), name=name) if name in CHANGES:
+            return f"called {name}(...) on a list that is frozen (a tuple)"
+        case TypeError() if said.startswith("a FrozenDict cannot be changed"):
+            return "tried to change an object that is frozen (a FrozenDict)"
+        case TypeError() if ITEM.search(said):
+            return "tried to change an item of a list that is frozen"
+        case _:
+            return ""
+
+
+CHANGES: Final = frozenset(dir(list)) - frozenset(dir(tuple))
+ITEM: Final = re.compile(r"'(tuple|PythonPVector)' object does(n't| not) support item")
 
 ONE_CALL: Final = "This call was not run."
 ALL_OVER: Final = (
@@ -260,7 +298,7 @@ def _at(function: object, view: Any, error: Exception | None = None) -> str:  # 
 
 
 def _line(function: object, error: Exception | None) -> str:
-    code = _code(function)
+    code = code_of(function)
     if code is None:
         return ""
     lines = [line for file, line in _frames(error) if file == code.co_filename]
@@ -268,7 +306,8 @@ def _line(function: object, error: Exception | None) -> str:
     return f"{file}:{lines[-1] if lines else code.co_firstlineno}"
 
 
-def _code(function: Any) -> Any:  # noqa: ANN401  # a code object or None
+def code_of(function: Any) -> Any:  # noqa: ANN401  # a code object or None
+    """The code of a function, of what a partial calls, or of an object's call."""
     try:
         return _code_of(function)
     except Exception:  # noqa: BLE001  # whatever reading its attributes does
