@@ -1,0 +1,204 @@
+"""Views: what hooks see, at every point, as real runs show it."""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, Final, TypeVar
+
+from attrs import define, field
+from hypothesis import note, reject
+from hypothesis import strategies as st
+
+from loopcore.config import LoopConfig, Nested
+from loopcore.effects import CallModel, Effect, RequestApproval
+from loopcore.hooks.points import POINTS, Point, PointName
+from loopcore.hooks.rule import Hooks
+from loopcore.hooks.updates import RetryUpdate, TurnUpdate
+from loopcore.hooks.views import ErrorView, TurnView, View
+from loopcore.inputs import Answer
+from loopcore.messages import ToolCall
+from loopcore.testing.strategies.answering import answers, inputs, prompts
+from loopcore.testing.strategies.changing import updates
+from loopcore.testing.strategies.history import renumber, transcripts
+from loopcore.testing.strategies.listening import Heard, listening
+from loopcore.testing.strategies.plain import Drawn
+from loopcore.testing.strategies.speech import errors, replies
+from loopcore.testing.strategies.tooling import toolsets
+from loopcore.testing.strategies.walking import MORE, Walk
+from loopcore.tools import ToolLike, ToolSpec, spec_of
+
+V = TypeVar("V", bound=View)
+
+FREE: Final = 3
+"""How many inputs a run takes, at most, before it is led to its point."""
+
+LED: Final = 20
+"""How many it is led by, at most."""
+
+
+def views(
+    kind: type[V],
+    *,
+    max_turns: int = 5,
+    tools: Iterable[ToolLike | Nested] | None = None,
+    point: PointName | None = None,
+) -> Drawn[V]:
+    """Views of this kind, as a real run shows them to its second hook or to its first.
+
+    The state in a view is one that real steps lead to, and a failing example prints them.
+    What an earlier hook at the same point may have changed is changed now and then.
+
+    Args:
+        kind: the class of the view.
+        max_turns: how many replies the history has at most, before the present turn.
+        tools: what is offered; by default tools that are made up.
+        point: which of its points, for a kind that two have: the later one by default.
+    """
+    chosen = point or _point_of(kind)
+    if tools is None:
+        offered = toolsets()
+        if chosen in CALLED:
+            offered = offered.filter(bool)
+    else:
+        offered = st.just(tuple(spec_of(tool) for tool in tools))
+    return _views(chosen, max_turns, offered)
+
+
+def _point_of(kind: type[View]) -> PointName:
+    found: list[PointName] = [n for n, p in POINTS.items() if p.view is kind]
+    if not found:
+        known = dict.fromkeys(point.view.__name__ for point in POINTS.values())
+        message = f"views({kind!r}): take one of {', '.join(known)}"
+        raise TypeError(message)
+    return found[-1] if kind is not TurnView else found[0]
+
+
+CALLED: Final = frozenset(("before_tool_call", "after_tool_call"))
+"""The points that only a call of a tool that is there comes to."""
+
+
+@st.composite
+def _views(
+    draw: st.DrawFn, point: PointName, most: int, offered: Drawn[tuple[ToolSpec, ...]]
+) -> Any:  # noqa: ANN401  # a view of the point
+    specs = draw(offered)
+    watched = _watched(specs)
+    watched.begin(forgets=draw(st.integers(0, 7)) == FORGETS)
+    walk = Walk.begin(watched.config, draw(transcripts(most, tools=specs)))
+    clock = draw(st.sampled_from((None, None, 1.0, 60.0)))
+    take = Steps(draw, walk, clock)
+    for _ in range(FREE):
+        if not draw(MORE):
+            break
+        take(draw(inputs(walk.state)))
+    watched.heard.clear()
+    take.lead(point, lambda: point in watched.heard)
+    if point not in watched.heard:
+        reject()
+    note(f"The view's state is reached by:\n{walk}")
+    return _later(draw, POINTS[point], watched.heard[point])
+
+
+FORGETS: Final = 7
+
+
+def _later(draw: st.DrawFn, point: Point, view: Any) -> Any:  # noqa: ANN401  # a view
+    """The view as it is, or as it is once an earlier hook has written something."""
+    update = draw(st.none() | updates(point.update))
+    if update is None:
+        return view
+    shown = point.show(view, update)
+    return view if point.over(shown) or point.problem(update) else shown
+
+
+@define(eq=False)
+class Steps:
+    """Inputs, one after the other, each at its time."""
+
+    draw: st.DrawFn
+    walk: Walk
+    clock: float | None = None
+
+    def __call__(self, given: Any) -> bool:  # noqa: ANN401  # an input
+        """Give this; False if it was refused."""
+        n = len(self.walk.taken)
+        return self.walk.give(given, None if self.clock is None else n * self.clock)
+
+    def lead(self, point: PointName, there: Callable[[], bool]) -> None:
+        """Give what leads to a point, until it was reached."""
+        for _ in range(LED):
+            if there():
+                return
+            waiting = self.walk.state.waiting
+            leads = leading(point, waiting[0]) if waiting else prompts()
+            self(self.draw(leads))
+
+
+def leading(point: PointName, effect: Effect) -> Drawn[Answer]:
+    """Answers to this effect that bring a run to a point."""
+    if isinstance(effect, CallModel) and ".model." in effect.id:
+        if point == "on_model_error":
+            return errors().map(effect.fail)
+        return _reply(point, effect)
+    if isinstance(effect, RequestApproval) and point == "after_tool_call":
+        return st.just(effect.approve())
+    return answers(effect)
+
+
+def _reply(point: PointName, effect: CallModel) -> Drawn[Answer]:
+    odd, least = REPLIES.get(point, (True, 0))
+    used = sum(isinstance(part, ToolCall) for m in effect.messages for part in m.parts)
+    made = replies(*effect.tools, odd=odd, least=least)
+    kept = made.filter(lambda reply: not reply.failed)
+    return kept.map(lambda reply: effect.reply(renumber(reply, used)))
+
+
+REPLIES: Final[dict[PointName, tuple[bool, int]]] = {
+    "prepare_tool_call": (True, 1),
+    "before_tool_call": (False, 1),
+    "after_tool_call": (False, 1),
+    "after_tool_result": (True, 1),
+}
+"""Whether replies may be odd, and how many calls they have at least."""
+
+
+@define(eq=False)
+class Watched:
+    """A configuration whose one hook hears everything, and tries again after errors."""
+
+    config: LoopConfig
+    heard: dict[PointName, Any] = field(factory=dict[PointName, Any])
+    forgets: bool = False
+
+    def begin(self, *, forgets: bool) -> None:
+        """Hear anew. A run that forgets has an empty transcript after each turn."""
+        self.forgets = forgets
+        self.heard.clear()
+
+    def hear(self, heard: Heard) -> None:
+        """The newest view of each point is kept."""
+        self.heard[heard.point] = heard.view
+
+    def again(self, view: ErrorView) -> RetryUpdate:  # noqa: ARG002  # whatever failed
+        return RetryUpdate(retry=True)
+
+    def forget(self, view: TurnView) -> TurnUpdate | None:  # noqa: ARG002  # any turn
+        return TurnUpdate(transcript=()) if self.forgets else None
+
+
+def _silent(view: object) -> None:
+    """Sees, and says nothing."""
+
+
+@lru_cache(maxsize=64)
+def _watched(specs: tuple[ToolSpec, ...]) -> Watched:
+    watched = Watched(LoopConfig(model="test:model", tools=specs))
+    functions: dict[str, Any] = {
+        **dict.fromkeys(POINTS, _silent),
+        "on_model_error": watched.again,
+        "prepare_next_turn": watched.forget,
+    }
+    rule = Hooks("watched", **functions)
+    watched.config = LoopConfig(
+        model="test:model", tools=specs, hooks=[listening(rule, watched.hear)]
+    )
+    return watched

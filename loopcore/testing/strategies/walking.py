@@ -1,0 +1,93 @@
+"""Runs that are walked by hand, for states that real steps lead to."""
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Final
+
+from attrs import define
+from hypothesis import note
+from hypothesis import strategies as st
+from returns.result import Failure
+
+from loopcore.config import AnyConfig
+from loopcore.inputs import Input
+from loopcore.messages import Message
+from loopcore.reducer import advance
+from loopcore.state import State
+from loopcore.testing.strategies.answering import inputs
+from loopcore.testing.strategies.history import Transcript, transcripts
+from loopcore.testing.strategies.plain import Drawn
+from loopcore.tools import spec_of
+
+RUN_ID: Final = "r"
+MORE: Final = st.integers(0, 15).map(bool)
+"""Whether there is one more; no is the simplest."""
+
+
+@define(eq=False)
+class Walk:
+    """A run under a configuration, moved by hand, that remembers what it was given.
+
+    Printed, it is the program that leads to its state.
+    """
+
+    config: AnyConfig
+    state: State
+    begun: State
+    taken: tuple[tuple[Input, float | None], ...] = ()
+
+    @classmethod
+    def begin(cls, config: AnyConfig, transcript: Iterable[Message] = ()) -> "Walk":
+        """A run that has not begun, over such a history."""
+        state = State.start(config, run_id=RUN_ID, transcript=transcript)
+        return cls(config, state, state)
+
+    def give(self, given: Input, at: float | None = None) -> bool:
+        """Deliver and step this; False if it was refused, and nothing changed."""
+        moved = advance(self.config, self.state, given, at=at)
+        if isinstance(moved, Failure):
+            return False
+        self.state, _ = moved.unwrap()
+        self.taken = (*self.taken, (given, at))
+        return True
+
+    def __str__(self) -> str:
+        lines = [_start(self.begun.transcript)]
+        for at, taken in groupby(self.taken, key=lambda one: one[1]):
+            given = ", ".join(repr(one) for one, _ in taken)
+            when = "" if at is None else f", at={at}"
+            lines.append(f"state, _ = advance(config, state, {given}{when}).unwrap()")
+        return "\n".join(lines)
+
+
+def _start(transcript: Iterable[Message]) -> str:
+    said = list(transcript)
+    history = f", transcript={said}" if said else ""
+    return f"state = State.start(config, run_id={RUN_ID!r}{history})"
+
+
+def states(
+    config: AnyConfig, *, max_inputs: int = 12, max_turns: int = 3
+) -> Drawn[State]:
+    """States of this configuration, each reached by real steps from a start.
+
+    A failing example prints the program that leads to the state.
+
+    Args:
+        config: what the run is. Its hooks run.
+        max_inputs: how many inputs it takes at most.
+        max_turns: how many replies the history has, at most, that the run begins with.
+    """
+    specs = tuple(spec_of(tool) for tool in config.tools)
+    return _states(config, max_inputs, transcripts(max_turns, tools=specs))
+
+
+@st.composite
+def _states(
+    draw: st.DrawFn, config: AnyConfig, most: int, histories: Drawn[Transcript]
+) -> State:
+    walk = Walk.begin(config, draw(histories))
+    while len(walk.taken) < most and draw(MORE):
+        walk.give(draw(inputs(walk.state)))
+    note(f"The state is reached by:\n{walk}")
+    return walk.state
