@@ -68,6 +68,10 @@ class Recorder:
             raise FileExistsError(EXISTS.format(self.path))
         return self._old(state)
 
+    def file(self, *, new: bool) -> JournalFile:
+        """The file to write to; whoever simulates a full disk gives another."""
+        return JournalFile(self.path, new=new)
+
     def _new(self, config: AnyConfig, state: State) -> Recording:
         seen = hide_record(state, self.hide) if self.hide else state
         recording = Recording(self)
@@ -75,7 +79,7 @@ class Recorder:
         return recording
 
     def _old(self, state: State) -> Recording:
-        file = JournalFile(self.path, new=False)
+        file = self.file(new=False)
         try:
             return self._after(file, state)
         except BaseException:

@@ -144,11 +144,10 @@ class Recording:
 
     def _opened(self) -> JournalFile:
         """The file, as it was when it was closed."""
-        path = self._recorder.path
-        file = JournalFile(path, new=not self._size)
+        file = self._recorder.file(new=not self._size)
         if file.size != self._size:
             file.close()
-            raise JournalError(str(path), 0, CHANGED)
+            raise JournalError(str(file.path), 0, CHANGED)
         return file
 
 
