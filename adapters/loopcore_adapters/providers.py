@@ -5,7 +5,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from loopcore_adapters import chat
+from loopcore_adapters import chat, messages
 from loopcore_adapters.chat.dialect import Dialect
 from loopcore_adapters.chat.dialects import (
     DEEPSEEK,
@@ -24,6 +24,7 @@ from loopcore_adapters.chat.dialects import (
 from loopcore_adapters.wire import Wire
 
 CHAT: Final[Mapping[str, Wire]] = {"chat": chat.wire()}
+MESSAGES: Final[Mapping[str, Wire]] = {"messages": messages.wire()}
 
 
 @frozen
@@ -51,7 +52,7 @@ def _chat(dialect: Dialect) -> Mapping[str, Wire]:
 
 PROVIDERS: Final[Mapping[str, Provider]] = {
     "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", _chat(OPENAI)),
-    "anthropic": Provider("https://api.anthropic.com", "ANTHROPIC_API_KEY", {}),
+    "anthropic": Provider("https://api.anthropic.com", "ANTHROPIC_API_KEY", MESSAGES),
     "gemini": Provider(
         "https://generativelanguage.googleapis.com", "GEMINI_API_KEY", {}
     ),
@@ -60,13 +61,24 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
         "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", _chat(OPENROUTER)
     ),
     "deepseek": Provider(
-        "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", _chat(DEEPSEEK)
+        "https://api.deepseek.com/v1",
+        "DEEPSEEK_API_KEY",
+        {**_chat(DEEPSEEK), **MESSAGES},
+        {"messages": "https://api.deepseek.com/anthropic"},
     ),
     "mistral": Provider("https://api.mistral.ai/v1", "MISTRAL_API_KEY", _chat(MISTRAL)),
     "moonshot": Provider(
-        "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", _chat(MOONSHOT)
+        "https://api.moonshot.ai/v1",
+        "MOONSHOT_API_KEY",
+        {**_chat(MOONSHOT), **MESSAGES},
+        {"messages": "https://api.moonshot.ai/anthropic"},
     ),
-    "zai": Provider("https://api.z.ai/api/paas/v4", "ZAI_API_KEY", _chat(ZAI)),
+    "zai": Provider(
+        "https://api.z.ai/api/paas/v4",
+        "ZAI_API_KEY",
+        {**_chat(ZAI), **MESSAGES},
+        {"messages": "https://api.z.ai/api/anthropic"},
+    ),
     "qwen": Provider(
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         "DASHSCOPE_API_KEY",
@@ -83,9 +95,15 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
     "together": Provider("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
     "nvidia": Provider("https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY"),
     "huggingface": Provider("https://router.huggingface.co/v1", "HF_TOKEN"),
-    "ollama": Provider("http://127.0.0.1:11434/v1", wires=_chat(OLLAMA)),
-    "llamacpp": Provider("http://127.0.0.1:8080/v1", wires=_chat(TEMPLATE)),
-    "vllm": Provider("http://127.0.0.1:8000/v1", wires=_chat(TEMPLATE)),
+    "ollama": Provider(
+        "http://127.0.0.1:11434/v1", wires={**_chat(OLLAMA), **MESSAGES}
+    ),
+    "llamacpp": Provider(
+        "http://127.0.0.1:8080/v1", wires={**_chat(TEMPLATE), **MESSAGES}
+    ),
+    "vllm": Provider("http://127.0.0.1:8000/v1", wires={**_chat(TEMPLATE), **MESSAGES}),
     "sglang": Provider("http://127.0.0.1:30000/v1", wires=_chat(TEMPLATE)),
-    "lmstudio": Provider("http://127.0.0.1:1234/v1", wires=_chat(EFFORT)),
+    "lmstudio": Provider(
+        "http://127.0.0.1:1234/v1", wires={**_chat(EFFORT), **MESSAGES}
+    ),
 }
