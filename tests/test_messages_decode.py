@@ -123,8 +123,7 @@ class TestText:
         assert found.text == "a\N{GRINNING FACE}b"
 
     def test_the_model_is_the_one_that_was_asked_for(self) -> None:
-        message = {"type": "message", "model": "other-2026-01-01", "content": []}
-        first = event("message_start", message=message)
+        first = event("message_start", message={"model": "other-2026-01-01"})
         assert reply(first, text(0, "a"), END).model == MODEL
 
     def test_a_response_in_one_piece_is_the_same(self) -> None:

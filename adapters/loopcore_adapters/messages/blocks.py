@@ -97,12 +97,18 @@ def result(answer: ToolResultMessage, name: str) -> bytes:
     return written(block | ({"is_error": True} if answer.is_error else {}))
 
 
-def pictures(answer: ToolResultMessage, _: None) -> bytes:
-    """The images that cannot be in the result itself: a failed one has only text."""
-    found = [block for block in _seen(answer.parts) if block["type"] == "image"]
-    if not (answer.is_error and found):
-        return b""
-    return joined([text(f"From the result of {answer.name}:"), *found])
+def pictures(said: AssistantMessage | ToolResultMessage, _: str) -> bytes:
+    """The images that cannot stand where they were: in a reply, or in a failed result."""
+    if isinstance(said, AssistantMessage):
+        return _after("From your reply:", said.parts)
+    place = f"From the result of {said.name}:"
+    return _after(place, said.parts) if said.is_error else b""
+
+
+def _after(place: str, parts: Iterable[Part]) -> bytes:
+    seen = _seen(part for part in parts if isinstance(part, Image))
+    found = [block for block in seen if block["type"] == "image"]
+    return joined([text(place), *found]) if found else b""
 
 
 def reply(message: AssistantMessage, key: tuple[Called, bool]) -> bytes:

@@ -15,6 +15,7 @@ from attrs import define, evolve, field
 from loopcore import (
     AssistantMessage,
     CallModel,
+    Image,
     Message,
     SystemMessage,
     ToolResultMessage,
@@ -161,7 +162,9 @@ class Conversation:
                 names = tuple([spoken.ids.name(made.id) for made in message.calls])
                 yield "assistant", self._reply(message, names), False
                 # `project` put the results of these calls here, one for each, in order.
-                yield from self._results(names, list(islice(rest, len(names))))
+                answers = list(islice(rest, len(names)))
+                yield from self._results(names, answers)
+                yield from self._pictures([message, *answers])
             elif isinstance(message, SystemMessage):
                 first = not spoken.role
                 said = self.pieces.get(message, not first, blocks.instruction)
@@ -175,14 +178,23 @@ class Conversation:
         return self.pieces.get(message, (called, self.dialect.signed), blocks.reply)
 
     def _results(
-        self, names: tuple[str, ...], results: Iterable[Message]
+        self, names: tuple[str, ...], answers: Iterable[Message]
     ) -> Iterator[Piece]:
-        """The results, then the images that can be in none."""
-        answers = [one for one in results if isinstance(one, ToolResultMessage)]
         for name, answer in zip(names, answers, strict=True):
-            yield "user", self.pieces.get(answer, name, blocks.result), True
-        for answer in answers:
-            yield "user", self.pieces.get(answer, None, blocks.pictures), False
+            if isinstance(answer, ToolResultMessage):
+                yield "user", self.pieces.get(answer, name, blocks.result), True
+
+    def _pictures(self, said: Iterable[Message]) -> Iterator[Piece]:
+        """The images that cannot stand where they were, after all results."""
+        for one in said:
+            if isinstance(one, AssistantMessage | ToolResultMessage) and _has_image(
+                one
+            ):
+                yield "user", self.pieces.get(one, "images", blocks.pictures), False
+
+
+def _has_image(said: Message) -> bool:
+    return any(isinstance(part, Image) for part in said.parts)
 
 
 def _begin() -> Spoken:

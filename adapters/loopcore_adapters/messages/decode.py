@@ -109,10 +109,13 @@ class Decoder:
         self._heard = True
         said = members(value)
         kind = text(said.get("type")) or (name if name != NAMELESS else "")
-        if kind not in KINDS:
+        if kind in KINDS:
+            self._understood = True
+            self._event(kind, said)
+        else:
             self._refused(value)
-            return
-        self._understood = True
+
+    def _event(self, kind: str, said: Said) -> None:
         match kind:
             case "message_start":
                 self._draft.usage(members(said.get("message")).get("usage"))

@@ -64,11 +64,11 @@ ALWAYS: Final = Dialect(
 NAMES: Final[tuple[tuple[re.Pattern[str], Dialect], ...]] = tuple(
     (re.compile(pattern), dialect)
     for pattern, dialect in (
-        (r"claude-sonnet-5-5\b", BETWEEN),
-        (r"claude-(opus|sonnet)-4-[678]\b", SWITCHED),
-        (r"claude-(opus|sonnet)-5(?!-\d\b)", SWITCHED),
+        (r"claude-sonnet-5[-.]5\b", BETWEEN),
+        (r"claude-(opus|sonnet)-4[-.][678]\b", SWITCHED),
+        (r"claude-(opus|sonnet)-5(?![-.]\d\b)", SWITCHED),
         (r"claude-haiku-5", SWITCHED),
-        (r"claude-\w+-4-5\b", BUDGETED),
+        (r"claude-\w+-4[-.]5\b", BUDGETED),
         (r"claude-(\w+-)?4", OLD),
         (r"claude-(\w+-)?[123]\b", OLDEST),
         (r"claude", ALWAYS),
