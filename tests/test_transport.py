@@ -420,6 +420,66 @@ def no_key() -> str:
     raise KeyError(SECRET)
 
 
+class TestProxies:
+    """The environment names them, as for every other program."""
+
+    def asked(
+        self, monkeypatch: pytest.MonkeyPatch, proxy: str, url: str
+    ) -> tuple[Result, ChatServer]:
+        """What a call through this proxy gives: `{}` is where a server listens."""
+
+        async def run() -> tuple[Result, ChatServer]:
+            async with chat_server(says(reply("hello"))) as server:
+                place = server.url.removeprefix("http://").removesuffix("/v1")
+                monkeypatch.setenv("HTTP_PROXY", proxy.format(place))
+                return await ask(url.format(place)), server
+
+        for name in ("http_proxy", "no_proxy", "NO_PROXY", "ALL_PROXY", "all_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        return asyncio.run(run())
+
+    def test_are_used(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        found, server = self.asked(monkeypatch, "http://{}", "http://model.invalid/v1")
+        assert found == HELLO
+        assert server.requests[0].path == "http://model.invalid/v1/chat/completions"
+
+    def test_get_their_password(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        proxy = "http://me:pass-of-mine@{}"
+        _, server = self.asked(monkeypatch, proxy, "http://model.invalid/v1?a=b")
+        asked = server.requests[0]
+        assert asked.path == "http://model.invalid/v1/chat/completions?a=b"
+        assert asked.headers["proxy-authorization"].startswith("Basic ")
+        assert asked.headers["authorization"] == f"Bearer {SECRET}"
+
+    def test_are_not_used_on_this_machine(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        found, server = self.asked(monkeypatch, "http://127.0.0.1:9", "http://{}/v1")
+        assert found == HELLO
+        assert server.requests[0].path == "/v1/chat/completions"
+
+    def test_that_nobody_is_at_are_a_fault(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        proxy = "http://me:pass-of-mine@127.0.0.1:9"
+        found, _ = self.asked(monkeypatch, proxy, "http://model.invalid/v1")
+        assert isinstance(found, ModelError)
+        assert found.kind == "network"
+        assert "pass-of-mine" not in found.message
+
+    @pytest.mark.parametrize("scheme", ["ftp", "nonsense"])
+    def test_that_are_none_are_a_fault(
+        self, scheme: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Without the address: it may hold a password."""
+        proxy = f"{scheme}://me:pass-of-mine@127.0.0.1:9"
+        found, _ = self.asked(monkeypatch, proxy, "http://model.invalid/v1")
+        assert isinstance(found, ModelError)
+        assert found.kind == "bad_request"
+        assert found.message.startswith("The environment names a proxy that cannot be")
+        assert "pass-of-mine" not in found.message
+
+
 class TestKeys:
     def test_may_be_asked_for_before_each_request(self) -> None:
         keys = iter(["first-key", "second-key"])

@@ -42,6 +42,15 @@ PACKED: Final = (
     "stream comes late, and may be of any size."
 )
 
+DIRECT: Final = {f"all://{here}": None for here in ("127.0.0.1", "localhost", "[::1]")}
+"""Servers on this machine are reached without the proxy that the environment names."""
+
+BAD_PROXY: Final = (
+    "The environment names a proxy that cannot be used (HTTP_PROXY, HTTPS_PROXY or "
+    "ALL_PROXY): give an address that begins with http://, https:// or socks5://; the "
+    "last needs the package socksio."
+)
+
 GRACE: Final = 0.05
 """How many seconds a server has to end a response that is complete.
 
@@ -102,16 +111,30 @@ class Caller:
         """The reply, or why there is none."""
         try:
             key = await ask(self.endpoint.key)
+            http = await client()
         except NoKey as problem:
             return ModelError(str(problem), "auth")
+        except NoProxy as problem:
+            return ModelError(str(problem), "bad_request")
         given = {name.lower(): text for name, text in self.endpoint.headers.items()}
         signed: Mapping[str, str] = self.sign(key) if key else {}
         request = self.encode(call)
         own = {"user-agent": "loopcore", "accept-encoding": "identity"}
         headers = {**own, **request.headers, **signed, **given}
-        exchange = Exchange(self.endpoint, await client(), self.decode(call, tell))
+        exchange = Exchange(self.endpoint, http, self.decode(call, tell))
         result = await exchange.run(evolve(request, headers=headers))
         return hide(result, (key, *given.values(), *queried(self.endpoint.url)))
+
+
+class NoProxy(Exception):
+    """The proxy in the environment cannot be used."""
+
+
+class Quiet(httpx.URL):
+    """An address that is printed without its query: that may be a key, and httpx logs it."""
+
+    def __str__(self) -> str:
+        return bare(super().__str__())
 
 
 @frozen
@@ -142,11 +165,15 @@ async def _lend() -> AsyncGenerator[httpx.AsyncClient]:
     So no connection outlives its loop, and nobody need close a model. It keeps no
     cookies: what one model was given is not sent for another.
     """
-    lent = httpx.AsyncClient(
-        verify=_tls(),
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-    )
+    try:
+        lent = httpx.AsyncClient(
+            verify=_tls(),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+            mounts=DIRECT,
+        )
+    except (ValueError, ImportError):
+        raise NoProxy(BAD_PROXY) from None  # what httpx says may show a password
     try:
         yield lent
     finally:
@@ -190,16 +217,15 @@ class Exchange:
         now = asyncio.get_running_loop().time()
         self._end = None if times.total is None else now + times.total
         self._wait(timer, times.first, "the first byte")
-        address = self.endpoint.at(request.path)
-        async with self.client.stream(
+        asked = self.client.build_request(
             request.method,
-            address.copy_with(query=None),
+            address := self.endpoint.at(request.path),
             headers=dict(request.headers),
             content=request.body,
             timeout=httpx.Timeout(None, connect=times.connect),
-            # What is behind a `?` may be a key, and httpx logs the address.
-            extensions={"target": address.raw_path} if address.query else {},
-        ) as response:
+        )
+        asked.url = Quiet(address)
+        async with aclosing(await self.client.send(asked, stream=True)) as response:
             if not response.is_success:
                 return await _refused(response, _left(timer))
             if _packed(response):
