@@ -47,6 +47,10 @@ from tests.gemini_reading import (
     thought,
 )
 
+OBJECT: Final[Json] = {"type": "object"}
+EMPTY: Final[Json] = {}
+NOTHING: Final = (EMPTY, {"candidates": [EMPTY]}, {"candidates": None})
+
 
 def whole(value: Json) -> bytes:
     """A response in one piece."""
@@ -149,7 +153,7 @@ class TestText:
         decoder = Decoder(CALL, Told())
         assert decoder.feed(says("a", reason="STOP") + b"data: [DONE]\n\n")
 
-    @pytest.mark.parametrize("nothing", [{}, {"candidates": []}, {"candidates": [{}]}])
+    @pytest.mark.parametrize("nothing", NOTHING)
     def test_a_chunk_may_be_empty(self, nothing: Json) -> None:
         """Report 26."""
         body = event(nothing) + says("a", reason="STOP")
@@ -549,7 +553,7 @@ class TestOutputByATool:
         "gemini:gemini-2.5-flash",
         [UserMessage("hi")],
         tools=(ToolSpec("look"),),
-        output={"type": "object"},
+        output=OBJECT,
     )
 
     def test_the_call_is_the_text(self) -> None:
@@ -576,9 +580,7 @@ class TestOutputByATool:
 
     def test_a_tool_of_that_name_keeps_it(self) -> None:
         tools = (ToolSpec("final_output"),)
-        call = CallModel(
-            "i", self.CALL.model, [], tools=tools, output={"type": "object"}
-        )
+        call = CallModel("i", self.CALL.model, [], tools=tools, output=OBJECT)
         body = says(
             called("final_output", {}), called("final_output_", {}), reason="STOP"
         )
@@ -589,9 +591,7 @@ class TestOutputByATool:
         )
 
     def test_a_newer_model_has_no_such_tool(self) -> None:
-        call = CallModel(
-            "i", MODEL, [], tools=(ToolSpec("look"),), output={"type": "object"}
-        )
+        call = CallModel("i", MODEL, [], tools=(ToolSpec("look"),), output=OBJECT)
         body = says(called("final_output", {}), reason="STOP")
         assert [made.name for made in reply(body, call=call).calls] == ["final_output"]
 
@@ -632,7 +632,9 @@ def documented() -> Iterator[bytes]:
     )
 
 
-@pytest.mark.parametrize("body", list(documented()), ids=["thoughts", "calls", "pictures"])
+@pytest.mark.parametrize(
+    "body", list(documented()), ids=["thoughts", "calls", "pictures"]
+)
 def test_a_reply_is_read_however_it_is_cut(body: bytes) -> None:
     """Whole, byte by byte, and at two hundred random sets of places."""
     random = Random(len(body))  # noqa: S311  # a test's dice, the same each time

@@ -7,7 +7,7 @@ import pytest
 
 from loopcore import ModelError
 from loopcore_adapters.faults import body_fault, http_fault
-from loopcore_adapters.loose import Json
+from loopcore_adapters.loose import Json, items
 
 RPC: Final = "type.googleapis.com/google.rpc."
 NO_QUOTA: Final = "You exceeded your current quota, please check your plan."
@@ -20,8 +20,9 @@ def body(code: int, status: str, message: str, *details: Json) -> dict[str, Json
 
 def fault(said: Json, **headers: str) -> ModelError:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    top = said[0] if isinstance(said, list) else said
-    return http_fault(top["error"]["code"], named, json.dumps(said).encode(), 0.0)
+    first: Json = [said, *items(said)][-1]
+    status = first["error"]["code"]
+    return http_fault(status, named, json.dumps(said).encode(), 0.0)
 
 
 def retry_in(delay: Json) -> dict[str, Json]:

@@ -181,7 +181,7 @@ def _begin() -> Spoken:
 def function_name(call: ToolCall, tools: frozenset[str]) -> str:
     """The name as the service takes it: it begins with a letter or an underscore."""
     name = tool_name(call.name, tools)
-    return name if name in tools or name[0].isalpha() else f"_{name}"[:64]
+    return f"_{name}"[:64] if name not in tools and name[0] in "-0123456789" else name
 
 
 def _many(parts: Iterable[Wire]) -> bytes:

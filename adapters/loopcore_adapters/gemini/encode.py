@@ -46,7 +46,7 @@ def encode(call: CallModel, options: Options | None = None) -> HttpRequest:
 class Encoder:
     """Requests with these options beside those of the effect."""
 
-    options: Options = field(factory=Options)
+    options: Options = field(factory=dict[str, Json])
     _pieces: Pieces = field(factory=Pieces, init=False, repr=False)
     _begun: Beginnings[Spoken] = field(
         factory=Beginnings[Spoken], init=False, repr=False

@@ -12,6 +12,8 @@ from loopcore_adapters.flow import mend
 from loopcore_adapters.loose import Json, dump, members, parse
 
 NAME: Final = "gemini"
+OURS: Final = frozenset(("text", "functionCall", "functionResponse"))
+"""What is never kept, for it is understood."""
 
 
 def keep(part: Mapping[str, Json]) -> Thinking:
@@ -33,6 +35,7 @@ def kept(thought: Thinking) -> dict[str, Json]:
     if not thought.redacted or not payload.startswith("{"):
         return {}
     try:
-        return members(members(parse(payload)).get(NAME))
+        part = members(members(parse(payload)).get(NAME))
     except ValueError:
         return {}
+    return {} if OURS & part.keys() else part
