@@ -9,7 +9,7 @@ from typing import Final, NoReturn
 from urllib.parse import urlsplit
 
 from loopcore import Model
-from loopcore_adapters import chat, messages
+from loopcore_adapters import chat, gemini, messages
 from loopcore_adapters.keys import Key, bare
 from loopcore_adapters.loose import Json
 from loopcore_adapters.providers import PROVIDERS, Provider
@@ -18,7 +18,11 @@ from loopcore_adapters.wire import Wire
 
 _HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t -~]*")
-WIRES: Final[Mapping[str, Wire]] = {"chat": chat.wire(), "messages": messages.wire()}
+WIRES: Final[Mapping[str, Wire]] = {
+    "chat": chat.wire(),
+    "messages": messages.wire(),
+    "gemini": gemini.wire(),
+}
 """The protocols by their names, as one speaks them to whom one does not know."""
 
 NAMED: Final = ("api_key", "base_url", "wire", "timeout", "headers")
@@ -45,7 +49,7 @@ def connect(
             environment variable of the provider.
         base_url: where the server is, up to the part that all its paths begin with.
         wire: the protocol, if not the provider's own: "chat" is OpenAI's Chat Completions,
-            "messages" Anthropic's Messages.
+            "messages" Anthropic's Messages, "gemini" Google's generateContent.
         timeout: seconds that the first byte, and each further one, may take; or
             `Timeouts`, which says more.
         headers: sent with each request.
@@ -100,12 +104,6 @@ def _provider(
         _refuse(model, _unknown(name))
     if found is None:
         return Provider(base_url or "")
-    if not found.wires and (wire is None or base_url is None):
-        _refuse(
-            model,
-            f"this version speaks the wire 'chat' only, and {name!r} has its own. For "
-            "an OpenAI-compatible endpoint give wire='chat' and base_url=.",
-        )
     if base_url is None and not (found.url or found.urls):
         _refuse(
             model, f"{name} has a place for each of its users; give it as base_url=."

@@ -5,7 +5,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from loopcore_adapters import chat, messages
+from loopcore_adapters import chat, gemini, messages
 from loopcore_adapters.chat.dialect import Dialect
 from loopcore_adapters.chat.dialects import (
     DEEPSEEK,
@@ -25,6 +25,7 @@ from loopcore_adapters.wire import Wire
 
 CHAT: Final[Mapping[str, Wire]] = {"chat": chat.wire()}
 MESSAGES: Final[Mapping[str, Wire]] = {"messages": messages.wire()}
+GEMINI: Final[Mapping[str, Wire]] = {"gemini": gemini.wire()}
 
 
 @frozen
@@ -54,7 +55,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
     "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", _chat(OPENAI)),
     "anthropic": Provider("https://api.anthropic.com", "ANTHROPIC_API_KEY", MESSAGES),
     "gemini": Provider(
-        "https://generativelanguage.googleapis.com", "GEMINI_API_KEY", {}
+        "https://generativelanguage.googleapis.com", "GEMINI_API_KEY", GEMINI
     ),
     "azure": Provider("", "AZURE_OPENAI_API_KEY", _chat(OPENAI)),
     "openrouter": Provider(
