@@ -18,8 +18,8 @@ from loopcore import (
     SystemMessage,
     Text,
     ToolResultMessage,
-    project,
 )
+from loopcore_adapters.beginnings import Beginnings
 from loopcore_adapters.call_ids import CallIds, tool_name
 from loopcore_adapters.loose import Json
 from loopcore_adapters.pieces import Pieces, written
@@ -29,8 +29,15 @@ from loopcore_adapters.stand_ins import SEE_BELOW, Part, plain, shown, silent
 
 Wire: TypeAlias = dict[str, Json]
 
-FROM_RESULT: Final = "From the result of {}:"
-FROM_REPLY: Final = "From the assistant's reply:"
+YOURS: Final = "From your reply:"
+
+
+@define
+class Spoken:
+    """What further items depend on: the ids of calls, and of items, that are taken."""
+
+    ids: CallIds
+    items: set[bytes] = field(factory=set[bytes])
 
 
 @define(eq=False)
@@ -40,23 +47,30 @@ class Conversation:
     call: CallModel
     dialect: Dialect
     pieces: Pieces
-    _taken: set[bytes] = field(factory=set[bytes], init=False)
+    beginnings: Beginnings[Spoken]
     _tools: frozenset[str] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._tools = frozenset(spec.name for spec in self.call.tools)
 
-    def items(self) -> Iterator[bytes]:
+    def items(self) -> tuple[bytes, ...]:
         """The bytes of each message's items; some are empty."""
-        ids = CallIds(self.dialect.call_id, self.dialect.call_id_length)
-        rest = iter(project(self.call.messages))
+        key = self.call.model, self._tools
+        return self.beginnings.go_on(self.call.messages, key, self._begin, self._speak)
+
+    def _begin(self) -> Spoken:
+        return Spoken(CallIds(self.dialect.call_id, self.dialect.call_id_length))
+
+    def _speak(self, messages: Iterable[Message], spoken: Spoken) -> Iterator[bytes]:
+        rest = iter(messages)
         for message in rest:
             if isinstance(message, AssistantMessage):
-                names = tuple([ids.name(made.id) for made in message.calls])
-                yield self._reply(message, names)
+                names = tuple([spoken.ids.name(made.id) for made in message.calls])
+                yield self._reply(message, names, spoken)
                 # `project` put the results of these calls here, one for each, in order.
-                yield from self._results(names, list(islice(rest, len(names))))
-                yield self.pieces.get(message, FROM_REPLY, self._pictures)
+                results = list(islice(rest, len(names)))
+                yield from self._results(names, results)
+                yield self._pictures(message, results)
             elif isinstance(message, SystemMessage):
                 yield self.pieces.get(message, "system", self._system)
             else:  # a user's: `project` left no others
@@ -69,39 +83,33 @@ class Conversation:
     def _user(self, message: Message, _: str) -> bytes:
         return _message("user", self._content(message.parts))
 
-    def _reply(self, message: AssistantMessage, names: tuple[str, ...]) -> bytes:
+    def _reply(
+        self, message: AssistantMessage, names: tuple[str, ...], spoken: Spoken
+    ) -> bytes:
         own = message.model == self.call.model
         called = tuple([tool_name(made.name, self._tools) for made in message.calls])
-        linked = own and self._are_free(message)
+        linked = own and self._are_free(message, spoken)
         manner = replay.Manner(names, called, own=own, linked=linked)
         return self.pieces.get(message, manner, replay.items)
 
-    def _are_free(self, message: AssistantMessage) -> bool:
+    def _are_free(self, message: AssistantMessage, spoken: Spoken) -> bool:
         """Whether the ids of its items are theirs alone: a server takes each but once."""
         claimed = self.pieces.get(message, "claims", replay.claims).split()
-        free = len({*claimed}) == len(claimed) and self._taken.isdisjoint(claimed)
-        self._taken.update(claimed)
+        free = len({*claimed}) == len(claimed) and spoken.items.isdisjoint(claimed)
+        spoken.items.update(claimed)
         return free
 
     def _results(
         self, names: tuple[str, ...], results: Iterable[Message]
     ) -> Iterator[bytes]:
-        """The results, and the images that they cannot hold themselves."""
         answers = [one for one in results if isinstance(one, ToolResultMessage)]
         for name, answer in zip(names, answers, strict=True):
             yield self.pieces.get(answer, name, self._result)
-        if not self.dialect.result_images:
-            for answer in answers:
-                yield self.pieces.get(answer, FROM_RESULT, self._pictures)
 
     def _result(self, answer: ToolResultMessage, name: str) -> bytes:
-        return written(
-            {
-                "type": "function_call_output",
-                "call_id": name,
-                "output": self._output(answer),
-            }
-        )
+        said = self._output(answer)
+        wire = {"type": "function_call_output", "call_id": name, "output": said}
+        return written(wire)
 
     def _output(self, answer: ToolResultMessage) -> str | list[Wire]:
         """Plain text where there is nothing but text: many servers take nothing else."""
@@ -114,22 +122,24 @@ class Conversation:
             return said
         return SEE_BELOW if pictures else silent(answer)
 
-    def _pictures(
-        self, message: AssistantMessage | ToolResultMessage, lead: str
-    ) -> bytes:
-        """The images of a reply or a result, as the user shows them; nothing without."""
+    def _pictures(self, reply: AssistantMessage, results: Iterable[Message]) -> bytes:
+        """The images that a reply, or its results, cannot hold: shown after all of these."""
+        apart = self.dialect.images and not self.dialect.result_images
+        found = [one for one in (reply, *(results if apart else ())) if _has_image(one)]
+        seen = [self.pieces.get(one, "seen", self._seen) for one in found]
+        return b'{"role":"user","content":[%b]}' % b",".join(seen) if seen else b""
+
+    def _seen(self, message: Message, _: str) -> bytes:
+        lead = YOURS
+        if isinstance(message, ToolResultMessage):
+            lead = f"From the result of {message.name}:"
         images = [part for part in message.parts if isinstance(part, Image)]
-        if not images:
-            return b""
-        name = message.name if isinstance(message, ToolResultMessage) else ""
-        content = self._content([Text(lead.format(name)), *images])
-        return _message("user", content)
+        return b",".join(map(written, self._content([Text(lead), *images])))
 
     def _content(self, parts: Iterable[Part]) -> list[Wire]:
-        seen = shown(parts, images=self.dialect.images)
         return [
             _picture(part) if isinstance(part, Image) else _text(part.text)
-            for part in seen
+            for part in shown(parts, images=self.dialect.images)
             if isinstance(part, Image) or part.text
         ]
 
@@ -148,5 +158,5 @@ def _picture(image: Image) -> Wire:
     return {"type": "input_image", "detail": "auto", "image_url": url}
 
 
-def _has_image(result: ToolResultMessage) -> bool:
-    return any(isinstance(part, Image) for part in result.parts)
+def _has_image(message: Message) -> bool:
+    return any(isinstance(part, Image) for part in message.parts)

@@ -11,9 +11,10 @@ from typing import Final
 from attrs import define, field
 
 from loopcore import CallModel, ToolSpec
+from loopcore_adapters.beginnings import Beginnings
 from loopcore_adapters.loose import Json, dump, members
 from loopcore_adapters.pieces import Pieces, array, joined, written
-from loopcore_adapters.responses.conversation import Conversation
+from loopcore_adapters.responses.conversation import Conversation, Spoken
 from loopcore_adapters.responses.dialect import PLAIN, Dialect
 from loopcore_adapters.stand_ins import OUTPUT
 from loopcore_adapters.wire import HttpRequest, Options
@@ -47,6 +48,9 @@ class Encoder:
     dialect: Dialect = PLAIN
     options: Options = field(factory=dict[str, Json])
     _pieces: Pieces = field(factory=Pieces, init=False, repr=False)
+    _begun: Beginnings[Spoken] = field(
+        factory=Beginnings[Spoken], init=False, repr=False
+    )
 
     def __call__(self, call: CallModel) -> HttpRequest:
         """The request for this effect."""
@@ -61,7 +65,7 @@ class Encoder:
     def _fields(self, call: CallModel) -> dict[str, Json]:
         name = call.model.partition(":")[2]
         said = self._instructions(call)
-        spoken = Conversation(call, self.dialect, self._pieces)
+        spoken = Conversation(call, self.dialect, self._pieces, self._begun)
         tools = array(self._pieces.get(spec, None, _tool) for spec in call.tools)
         asked = {} if self.dialect.unthinking.fullmatch(name) else {"include": THOUGHTS}
         return {

@@ -45,20 +45,19 @@ class Manner:
 
 def claims(message: AssistantMessage, _: str) -> bytes:
     """The ids that its items would have, a line each."""
-    found = (_claim(part) for part in message.parts)
-    return b"\n".join(one.encode() for one, _ in groupby(found) if one)
+    found = [id_ for _, run in groupby(message.parts, _run) for id_ in _ids(list(run))]
+    return "\n".join(found).encode()
 
 
-def _claim(part: Part) -> str:
-    match part:
-        case Thinking():
-            return "".join((signing.thought_id(part) or "").split())
-        case ToolCall():
-            return signing.item_id(part)
-        case Text():
-            return signing.voice(part).id
-        case _:
-            return ""
+def _ids(run: list[Part]) -> Iterator[str]:
+    first = run[0]
+    if isinstance(first, Text):
+        yield signing.voice(first).id
+    for part in run:
+        if isinstance(part, Thinking):
+            yield "".join((signing.thought_id(part) or "").split())
+        elif isinstance(part, ToolCall):
+            yield signing.item_id(part)
 
 
 def items(message: AssistantMessage, manner: Manner) -> bytes:
