@@ -19,6 +19,7 @@ from loopcore.messages import AssistantMessage
 from loopcore.reducer import Effects, Given, RunResult, step
 from loopcore.runtime.interpreter import Interpreter
 from loopcore.runtime.partial import Partial
+from loopcore.runtime.purity import asked_twice, is_checking
 from loopcore.runtime.slips import input_of, refuse_slips
 from loopcore.runtime.tasks import ended
 from loopcore.state import Rejected, State
@@ -119,6 +120,7 @@ class Live(Generic[T]):
     ) -> None:
         interpreter.check(config)
         self.config, self.state = config, state
+        self._stepping = asked_twice(config) if is_checking() else config
         self._interpreter, self._watch = interpreter, watch
         self._recording: Recording | None = None
         self._flights: dict[str, Flight] = {}
@@ -143,7 +145,7 @@ class Live(Generic[T]):
     def _begin(self, given: tuple[Given, ...]) -> None:
         state = self.state
         if state.inbox is not None:  # it was delivered and not stepped
-            move = Move(state.inbox, *step(self.config, state))
+            move = Move(state.inbox, *step(self._stepping, state))
             self._take((move,), state.now)
         self.give(*given)
         self._give_up_lost()
@@ -166,7 +168,7 @@ class Live(Generic[T]):
             Rejected: saying why one cannot be taken.
         """
         at = self._interpreter.now()
-        moves = folded(self.config, self.state, map(self._input, given), at)
+        moves = folded(self._stepping, self.state, map(self._input, given), at)
         if isinstance(moves, Failure):
             raise moves.failure()
         self._take(moves.unwrap(), at)

@@ -1,0 +1,87 @@
+"""Asking every hook twice: LOOPCORE_CHECK=1 finds hooks that do not say the same again."""
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import attrs
+from attrs import frozen
+
+from loopcore.config import LoopConfig, Nested
+from loopcore.frozen import evolve
+from loopcore.hooks.fold import HookFault, code_of
+from loopcore.hooks.points import PointName
+from loopcore.hooks.rule import Hooks
+from loopcore.runtime.purity.blame import blame
+from loopcore.runtime.purity.differences import Returned, differing, is_same, returned
+from loopcore.runtime.purity.watch import Watch
+from loopcore.tools import ToolSpec
+
+C = TypeVar("C", bound=LoopConfig[Any])
+
+UNKNOWN = (
+    "What it says must follow from its view alone; something else makes the difference, "
+    "which is not seen from here."
+)
+
+
+def is_checking() -> bool:
+    """Whether the environment asks that hooks be checked."""
+    return os.environ.get("LOOPCORE_CHECK", "") not in ("", "0")
+
+
+def asked_twice(config: C) -> C:
+    """The configuration with hooks that are asked twice, nested ones too."""
+    tools = tuple(map(_tool, config.tools))
+    hooks = tuple(map(_hook, config.hooks))
+    return attrs.evolve(config, tools=tools, hooks=hooks)
+
+
+def _tool(tool: ToolSpec | Nested) -> ToolSpec | Nested:
+    if isinstance(tool, Nested):
+        return Nested(tool.spec, asked_twice(tool.config))
+    return tool
+
+
+def _hook(hook: Hooks) -> Hooks:
+    functions: dict[str, Any] = {
+        point: Twice(point, function) for point, function in hook.functions.items()
+    }
+    return evolve(hook, **functions)
+
+
+@frozen(slots=False)
+class Twice:
+    """A hook's function at a point, called twice; two answers are the hook's fault."""
+
+    point: PointName
+    function: Callable[[Any], object]
+
+    def __call__(self, view: Any) -> object:  # noqa: ANN401  # a view of the point
+        said = self.function(view)
+        first, again = returned(self.point, said), self._again(view)
+        if not is_same(first, again):
+            raise HookFault(two_answers(self.function, view, differing(first, again)))
+        return said
+
+    def _again(self, view: Any) -> Returned:  # noqa: ANN401  # as above
+        try:
+            return returned(self.point, self.function(view))
+        except Exception as error:  # noqa: BLE001  # that is an answer, too
+            return {"raised": error}
+
+    @property
+    def __code__(self) -> Any:  # noqa: ANN401  # faults name the line of the hook itself
+        return code_of(self.function)
+
+
+def two_answers(function: Callable[[Any], object], view: object, both: str) -> str:
+    """What is wrong with a hook that does not say the same again, and why it does not."""
+    watch = Watch(function)
+    try:
+        with watch:
+            function(view)
+    except Exception:  # noqa: BLE001, S110  # it is only asked what it reaches
+        pass
+    cause = blame(watch.found) if watch.found else UNKNOWN
+    return f"gave two answers to the same view ({both}). {cause}"

@@ -1,0 +1,155 @@
+"""Watching a function: which of its calls reach the world, and what it leaves changed."""
+
+import dis
+import inspect
+import random
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType, TracebackType
+from typing import Any, Final, Self
+
+from attrs import frozen
+
+from loopcore.hooks.fold import code_of
+from loopcore.runtime.purity.around import Root, changed, prints
+from loopcore.runtime.purity.places import base, is_own
+from loopcore.runtime.purity.world import (
+    World,
+    called_as,
+    named_as,
+    world_of_builtin,
+    world_of_code,
+)
+
+
+@frozen
+class Reach:
+    """What a function reached beside its arguments: of which world, how, where."""
+
+    world: World
+    how: str
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.how} at {base(self.file)}:{self.line}"
+
+
+class Watch:
+    """While it is entered, whatever this function reaches beside its arguments is noted.
+
+    `found` has each once, in the order of their places.
+    """
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self._function = function
+        self._file = getattr(code_of(function), "co_filename", "")
+        self._reached: dict[str, Reach] = {}
+        self._made: list[random.Random] = []
+
+    @property
+    def found(self) -> tuple[Reach, ...]:
+        """What was reached."""
+        return tuple(self._reached.values())
+
+    def __enter__(self) -> Self:
+        self._before = prints(self._function)
+        here = inspect.currentframe()
+        self._old, self._outer = sys.getprofile(), here.f_back if here else None
+        sys.setprofile(self._event)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        sys.setprofile(self._old)
+        for root in changed(self._before, prints(self._function)):
+            self._note(_left(root))
+        del self._before, self._outer
+
+    def _event(self, frame: FrameType, event: str, called: Any) -> None:  # noqa: ANN401
+        if frame is self._outer:
+            return
+        if event == "call":
+            self._called(frame)
+        elif event == "c_call":
+            world = world_of_builtin(called, _arguments(frame))
+            if world and not self._is_its_own(called):
+                self._reach(world, frame, called_as(called))
+
+    def _called(self, frame: FrameType) -> None:
+        module = str(frame.f_globals.get("__name__", ""))
+        world = world_of_code(module, frame.f_code)
+        if world:
+            self._reach(world, frame)
+        if module == "random" and frame.f_code.co_qualname == "Random.seed":
+            self._seeded(frame)
+
+    def _seeded(self, frame: FrameType) -> None:
+        """A generator that is made here with a seed is as pure as its seed."""
+        if frame.f_locals.get("a") is None:
+            self._reach("randomness", frame)
+        else:
+            self._made.append(frame.f_locals["self"])
+
+    def _is_its_own(self, called: Any) -> bool:  # noqa: ANN401  # a built-in function
+        owner = getattr(called, "__self__", None)
+        return any(owner is made for made in self._made)
+
+    def _reach(self, world: World, frame: FrameType, called: str = "") -> None:
+        """Note it, at the innermost line that is the function's own."""
+        inner: FrameType | None = None
+        for one in self._within(frame):
+            if _is_of("importlib", one):  # reads files, and gives the same every time
+                return
+            world = "I/O" if _is_of("logging", one) else world
+            if is_own(one.f_code.co_filename) or one.f_code.co_filename == self._file:
+                how = _how(named_as(inner) if inner else called)
+                self._note(Reach(world, how, one.f_code.co_filename, one.f_lineno))
+                return
+            inner = one
+
+    def _within(self, frame: FrameType) -> Iterator[FrameType]:
+        """The frame and those around it, as far as the function that is watched."""
+        one: FrameType | None = frame
+        while one is not None and one is not self._outer:
+            yield one
+            one = one.f_back
+
+    def _note(self, reach: Reach) -> None:
+        """Note it; one call counts once, by what it reached first."""
+        self._reached.setdefault(str(reach), reach)
+
+
+def _is_of(module: str, frame: FrameType) -> bool:
+    return module in str(frame.f_globals.get("__name__", ""))
+
+
+def _how(named: str) -> str:
+    for part, said in SAID:
+        if part in named:
+            return said
+    return f"calls {named}()"
+
+
+SAID: Final = (
+    ("_Environ.", "reads os.environ"),
+    ("collections.abc.Mapping", "reads os.environ"),
+)
+
+
+def _left(root: Root) -> Reach:
+    how = f"changes {root}"
+    return Reach("global state", how, root.code.co_filename, root.line)
+
+
+def _arguments(frame: FrameType) -> int:
+    """How many arguments the call has that this frame is at."""
+    op = frame.f_code.co_code[frame.f_lasti]
+    return frame.f_code.co_code[frame.f_lasti + 1] if dis.opname[op] in CALLS else 1
+
+
+CALLS: Final = frozenset(("CALL", "PRECALL", "CALL_FUNCTION", "CALL_METHOD"))
