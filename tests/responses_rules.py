@@ -289,8 +289,7 @@ def _arguments(arguments: Json) -> Iterator[str]:
 
 
 def _list(value: Json) -> list[Json]:
-    found: list[Json] = value if isinstance(value, list) else []
-    return found
+    return [*value] if isinstance(value, list) else []
 
 
 def _no_number(name: str) -> None:

@@ -58,7 +58,7 @@ def own_message(*content: Any, **fields: Any) -> Any:
     }
 
 
-TEXT: Final = {"type": "output_text", "text": "hi", "annotations": []}
+TEXT: Final[dict[str, Any]] = {"type": "output_text", "text": "hi", "annotations": []}
 PICTURE: Final = {
     "type": "input_image",
     "detail": "auto",
