@@ -15,8 +15,6 @@ COMES_WITH: Final = {
     109: "the wire of Anthropic",
     112: "the wire of Responses",
     113: "the wire of Responses",
-    114: "the wire of Gemini",
-    115: "the wire of Mistral",
     118: "the compaction policy: an overflow that no error says",
     119: "the compaction policy: an overflow that no error says",
     120: "the compaction policy: once, then it fails",
