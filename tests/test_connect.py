@@ -49,9 +49,10 @@ def request(name: str, **given: Json) -> Request:
 
 
 @pytest.mark.parametrize("provider", [*KEYED, *KEYLESS])
-def test_every_provider_is_called_over_its_wire(provider: str) -> None:
+def test_every_provider_is_called_over_chat_completions(provider: str) -> None:
     """Each with its own dialect, against a server that speaks the same wire."""
-    result, sent = asyncio.run(one_call(f"{provider}:some/name:v1", api_key=SECRET))
+    name = f"{provider}:some/name:v1"
+    result, sent = asyncio.run(one_call(name, api_key=SECRET, wire="chat"))
     assert isinstance(result, AssistantMessage)
     assert (result.text, result.model) == ("hello", f"{provider}:some/name:v1")
     assert sent.body["model"] == "some/name:v1"

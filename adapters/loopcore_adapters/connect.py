@@ -9,7 +9,7 @@ from typing import Final, NoReturn
 from urllib.parse import urlsplit
 
 from loopcore import Model
-from loopcore_adapters import chat, gemini, messages
+from loopcore_adapters import chat, gemini, messages, responses
 from loopcore_adapters.keys import Key, bare
 from loopcore_adapters.loose import Json
 from loopcore_adapters.providers import PROVIDERS, Provider
@@ -20,6 +20,7 @@ _HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t -~]*")
 WIRES: Final[Mapping[str, Wire]] = {
     "chat": chat.wire(),
+    "responses": responses.wire(),
     "messages": messages.wire(),
     "gemini": gemini.wire(),
 }
@@ -48,8 +49,9 @@ def connect(
         api_key: the key, or a function that gives it before each request; else it is the
             environment variable of the provider.
         base_url: where the server is, up to the part that all its paths begin with.
-        wire: the protocol, if not the provider's own: "chat" is OpenAI's Chat Completions,
-            "messages" Anthropic's Messages, "gemini" Google's generateContent.
+        wire: the protocol, if not the provider's own: "responses" is OpenAI's Responses,
+            "chat" its Chat Completions, "messages" Anthropic's Messages, "gemini" Google's
+            generateContent.
         timeout: seconds that the first byte, and each further one, may take; or
             `Timeouts`, which says more.
         headers: sent with each request.

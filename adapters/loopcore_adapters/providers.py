@@ -5,7 +5,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from loopcore_adapters import chat, gemini, messages
+from loopcore_adapters import chat, gemini, messages, responses
 from loopcore_adapters.chat.dialect import Dialect
 from loopcore_adapters.chat.dialects import (
     DEEPSEEK,
@@ -21,11 +21,13 @@ from loopcore_adapters.chat.dialects import (
     TEMPLATE,
     ZAI,
 )
+from loopcore_adapters.responses import dialect as dialects
 from loopcore_adapters.wire import Wire
 
 CHAT: Final[Mapping[str, Wire]] = {"chat": chat.wire()}
 MESSAGES: Final[Mapping[str, Wire]] = {"messages": messages.wire()}
 GEMINI: Final[Mapping[str, Wire]] = {"gemini": gemini.wire()}
+RESPONSES: Final[Mapping[str, Wire]] = {"responses": responses.wire(dialects.LOCAL)}
 
 
 @frozen
@@ -51,15 +53,32 @@ def _chat(dialect: Dialect) -> Mapping[str, Wire]:
     return {"chat": chat.wire(dialect)}
 
 
+def _responses(dialect: dialects.Dialect) -> Mapping[str, Wire]:
+    return {"responses": responses.wire(dialect)}
+
+
 PROVIDERS: Final[Mapping[str, Provider]] = {
-    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", _chat(OPENAI)),
+    # Over Chat Completions its models lose their thoughts from call to call, and newer ones
+    # refuse tools if they are to think.
+    "openai": Provider(
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+        {**_responses(dialects.OPENAI), **_chat(OPENAI)},
+    ),
     "anthropic": Provider("https://api.anthropic.com", "ANTHROPIC_API_KEY", MESSAGES),
     "gemini": Provider(
         "https://generativelanguage.googleapis.com", "GEMINI_API_KEY", GEMINI
     ),
-    "azure": Provider("", "AZURE_OPENAI_API_KEY", _chat(OPENAI)),
+    # Below the address of a deployment there is nothing but Chat Completions.
+    "azure": Provider(
+        "",
+        "AZURE_OPENAI_API_KEY",
+        {**_chat(OPENAI), **_responses(dialects.OPENAI)},
+    ),
     "openrouter": Provider(
-        "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", _chat(OPENROUTER)
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_KEY",
+        {**_chat(OPENROUTER), **_responses(dialects.PLAIN)},
     ),
     "deepseek": Provider(
         "https://api.deepseek.com/v1",
@@ -85,7 +104,11 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
         "DASHSCOPE_API_KEY",
         _chat(QWEN),
     ),
-    "xai": Provider("https://api.x.ai/v1", "XAI_API_KEY", _chat(EFFORT)),
+    "xai": Provider(
+        "https://api.x.ai/v1",
+        "XAI_API_KEY",
+        {**_responses(dialects.XAI), **_chat(EFFORT)},
+    ),
     "groq": Provider("https://api.groq.com/openai/v1", "GROQ_API_KEY", _chat(GROQ)),
     "cerebras": Provider(
         "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", _chat(EFFORT)
@@ -97,14 +120,18 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
     "nvidia": Provider("https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY"),
     "huggingface": Provider("https://router.huggingface.co/v1", "HF_TOKEN"),
     "ollama": Provider(
-        "http://127.0.0.1:11434/v1", wires={**_chat(OLLAMA), **MESSAGES}
+        "http://127.0.0.1:11434/v1", wires={**_chat(OLLAMA), **MESSAGES, **RESPONSES}
     ),
     "llamacpp": Provider(
-        "http://127.0.0.1:8080/v1", wires={**_chat(TEMPLATE), **MESSAGES}
+        "http://127.0.0.1:8080/v1",
+        wires={**_chat(TEMPLATE), **MESSAGES, **_responses(dialects.LLAMACPP)},
     ),
-    "vllm": Provider("http://127.0.0.1:8000/v1", wires={**_chat(TEMPLATE), **MESSAGES}),
+    "vllm": Provider(
+        "http://127.0.0.1:8000/v1",
+        wires={**_chat(TEMPLATE), **MESSAGES, **RESPONSES},
+    ),
     "sglang": Provider("http://127.0.0.1:30000/v1", wires=_chat(TEMPLATE)),
     "lmstudio": Provider(
-        "http://127.0.0.1:1234/v1", wires={**_chat(EFFORT), **MESSAGES}
+        "http://127.0.0.1:1234/v1", wires={**_chat(EFFORT), **MESSAGES, **RESPONSES}
     ),
 }
