@@ -10,7 +10,7 @@ import time
 import zlib
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
-from functools import cache
+from functools import cache, lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from ssl import SSLContext
 from typing import Final, cast
@@ -37,6 +37,11 @@ GZIP: Final = b"\x1f\x8b"
 """What gzip begins with, and no text does."""
 
 COMPRESSIONS: Final = frozenset(("gzip", "x-gzip", "deflate", "compress", "br", "zstd"))
+OWN: Final = {
+    "user-agent": "loopcore",
+    "accept-encoding": "identity",
+    "connection": "keep-alive",
+}
 PACKED: Final = (
     "The server compresses its response ({:.80}), and was asked not to: a compressed "
     "stream comes late, and may be of any size."
@@ -50,6 +55,10 @@ BAD_PROXY: Final = (
     "ALL_PROXY): give an address that begins with http://, https:// or socks5://; the "
     "last needs the package socksio."
 )
+
+FIRST: Final = "{:g} s were too short for the first byte"
+MORE: Final = "{:g} s were too short for more bytes"
+IN_ALL: Final = "{:g} s in all were too short"
 
 GRACE: Final = 0.05
 """How many seconds a server has to end a response that is complete.
@@ -77,23 +86,28 @@ class Endpoint:
     headers: Mapping[str, str] = field(factory=dict[str, str], repr=False)
     timeouts: Timeouts = Timeouts()
 
-    def at(self, path: str) -> httpx.URL:
-        """The address of this path.
-
-        What the base has behind a `?` stays there, before what the path has. A version
-        that both have is said once: "https://host/v1" will do for "/v1/messages".
-        """
-        base = httpx.URL(self.url)
-        way, _, query = path.partition("?")
-        version = _VERSION.match(way)
-        before = base.path.rstrip("/").removesuffix(version[0] if version else "")
-        asked = "&".join(filter(None, (base.query.decode(), query)))
-        return base.copy_with(path=before + way, query=asked.encode() or None)
-
     @property
     def place(self) -> str:
         """The address as it is shown."""
         return bare(self.url)
+
+
+@lru_cache(64)
+def address(base: str, path: str) -> "Quiet":
+    """The address of this path.
+
+    What the base has behind a `?` stays there, before what the path has. A version that
+    both have is said once: "https://host/v1" will do for "/v1/messages".
+
+    >>> httpx.URL(address("https://host/v1/?key=k", "/v1/messages?alt=sse"))
+    URL('https://host/v1/messages?key=k&alt=sse')
+    """
+    url = httpx.URL(base)
+    way, _, query = path.partition("?")
+    version = _VERSION.match(way)
+    before = url.path.rstrip("/").removesuffix(version[0] if version else "")
+    asked = "&".join(filter(None, (url.query.decode(), query)))
+    return Quiet(url.copy_with(path=before + way, query=asked.encode() or None))
 
 
 @frozen(eq=False)
@@ -119,10 +133,11 @@ class Caller:
         given = {name.lower(): text for name, text in self.endpoint.headers.items()}
         signed: Mapping[str, str] = self.sign(key) if key else {}
         request = self.encode(call)
-        own = {"user-agent": "loopcore", "accept-encoding": "identity"}
-        headers = {**own, **request.headers, **signed, **given}
+        headers = {**OWN, **request.headers, **signed, **given}
         exchange = Exchange(self.endpoint, http, self.decode(call, tell))
         result = await exchange.run(evolve(request, headers=headers))
+        if isinstance(result, AssistantMessage):
+            return result
         return hide(result, (key, *given.values(), *queried(self.endpoint.url)))
 
 
@@ -194,7 +209,7 @@ class Exchange:
     client: httpx.AsyncClient
     decoder: Decoder
     _began: bool = field(default=False, init=False)
-    _waiting_for: str = field(default="", init=False)
+    _waiting: tuple[str, float] = field(default=("", 0.0), init=False)
     _end: float | None = field(default=None, init=False)
 
     async def run(self, request: HttpRequest) -> AssistantMessage | ModelError:
@@ -216,15 +231,16 @@ class Exchange:
         times = self.endpoint.timeouts
         now = asyncio.get_running_loop().time()
         self._end = None if times.total is None else now + times.total
-        self._wait(timer, times.first, "the first byte")
-        asked = self.client.build_request(
+        self._wait(timer, times.first, FIRST)
+        url = address(self.endpoint.url, request.path)
+        asked = httpx.Request(
             request.method,
-            address := self.endpoint.at(request.path),
+            url,
             headers=dict(request.headers),
             content=request.body,
-            timeout=httpx.Timeout(None, connect=times.connect),
+            extensions={"timeout": {"connect": times.connect}},
         )
-        asked.url = Quiet(address)
+        asked.url = url  # httpx makes a copy, which would be printed whole
         async with aclosing(await self.client.send(asked, stream=True)) as response:
             if not response.is_success:
                 return await _refused(response, _left(timer))
@@ -240,7 +256,7 @@ class Exchange:
         async with aclosing(_bytes(response)) as chunks:
             async for data in chunks:
                 self._began = True
-                self._wait(timer, idle, "more bytes")
+                self._wait(timer, idle, MORE)
                 if self.decoder.feed(data):
                     timer.reschedule(None)
                     await _drain(chunks)
@@ -252,19 +268,18 @@ class Exchange:
 
     def _wait(self, timer: asyncio.Timeout, seconds: float, what: str) -> None:
         due = asyncio.get_running_loop().time() + seconds
-        self._waiting_for = f"{seconds:g} s were too short for {what}"
+        self._waiting = what, seconds
         if self._end is not None and self._end < due:
             due = self._end
-            self._waiting_for = (
-                f"{self.endpoint.timeouts.total:g} s in all were too short"
-            )
+            self._waiting = IN_ALL, self.endpoint.timeouts.total or 0.0
         timer.reschedule(due)
 
     def _late(self, problem: Exception) -> str:
         if isinstance(problem, httpx.ConnectTimeout):
             seconds = self.endpoint.timeouts.connect
             return f"{self.endpoint.place}: {seconds:g} s were too short to connect."
-        return f"{self.endpoint.place}: {self._waiting_for}."
+        what, seconds = self._waiting
+        return f"{self.endpoint.place}: {what.format(seconds)}."
 
 
 def _packed(response: httpx.Response) -> bool:
