@@ -40,10 +40,10 @@ FINISHES: Final[Mapping[str, Finish]] = {
 KINDS: Final = frozenset(
     (
         *("message_start", "content_block_start", "content_block_delta"),
-        *("content_block_stop", "message_delta", "message_stop", "message"),
+        *("content_block_stop", "message_delta", "message_stop", "message", "ping"),
     )
 )
-"""The events that say something of a reply; and "message", a reply in one piece."""
+"""The events of this protocol; and "message", a reply in one piece."""
 
 EVENT: Final = re.compile(rb"(\xef\xbb\xbf)?\s*(event|data|id|retry|):")
 NAMELESS: Final = "message"
@@ -162,7 +162,7 @@ class Decoder:
         if beginning.strip() and not self._understood and not self._begun:
             return bad_response("This is no message", beginning)
         if ended:
-            return bad_response("The response ended without a reply", beginning)
+            return ModelError("The response ended without a reply.", "bad_response")
         if beginning.strip():
             return ModelError("The stream ended before the reply did.", "cut_stream")
         return ModelError("The response was empty.", "cut_stream")
@@ -195,6 +195,6 @@ class Decoder:
             return ModelError(f"An empty reply ended as {reason!r}.", "bad_response")
         if self._draft.strange:
             kinds = ", ".join(self._draft.strange)
-            what = f"The reply has only content of other kinds ({kinds})"
-            return bad_response(what, self._body.beginning)
+            what = f"The reply has only content that is not known here: {kinds}."
+            return ModelError(what, "bad_response")
         return None
