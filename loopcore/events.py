@@ -87,7 +87,11 @@ class TurnEnd:
 @constructor
 @frozen(kw_only=True, weakref_slot=False)
 class HookWrote:
-    """A hook's update was taken."""
+    """A hook's update was taken.
+
+    `n` tells one passage of the point from another in its turn, as effect ids do: it is
+    the call's place, or the attempt at a request, else "0".
+    """
 
     run_id: str
     turn: int
@@ -95,6 +99,7 @@ class HookWrote:
     hook: str
     point: str
     update: Any
+    n: str = "0"
 
 
 @constructor

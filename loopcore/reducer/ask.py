@@ -34,7 +34,7 @@ def ask(  # a point is named by all of these
         if not refusal:
             return _park(state, out, point, n, name, need), None
         folded = evolve(folded, fault=Fault(name, point, refusal))
-    return _commit(state, out, point, folded), folded
+    return _commit(state, out, point, n, folded), folded
 
 
 def _refusal(state: State, name: str, need: Need) -> str:
@@ -60,13 +60,13 @@ def _park(  # an effect id is made of all of these
     return request(evolve(state, stage=point, known=known), out, effect)
 
 
-def _commit(state: State, out: Out, point: str, folded: Folded) -> State:
+def _commit(state: State, out: Out, point: str, n: str, folded: Folded) -> State:
     if state.known:
         state = evolve(state, stage="rest", known=())
     if not folded.wrote:
         return state
     out.tell += (
-        HookWrote(hook=hook, point=point, update=update, **where(state))
+        HookWrote(hook=hook, point=point, update=update, n=n, **where(state))
         for hook, update in folded.wrote
     )
     memos = folded.memos

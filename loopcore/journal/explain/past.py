@@ -1,0 +1,68 @@
+"""A journal folded again, to be asked about."""
+
+from collections.abc import Iterator
+from typing import Final, NoReturn
+
+from attrs import frozen
+
+from loopcore.config import AnyConfig
+from loopcore.journal.folding import Refused, Step, steps
+from loopcore.journal.history import Performed, Stored, performed, stored
+from loopcore.journal.journal import Journal
+from loopcore.state import State
+
+WIDE: Final = 72
+"""How many characters of a value are told."""
+
+
+class Unknown(LookupError):
+    """What was asked about is not in the journal."""
+
+
+@frozen
+class Past:
+    """A journal folded again, to be asked about."""
+
+    journal: Journal
+    steps: tuple[Step, ...]
+    end: State
+    messages: list[Stored]
+    effects: dict[str, Performed]
+    refused: str = ""
+
+
+def folded(config: AnyConfig, journal: Journal) -> Past:
+    """The journal, folded as far as its inputs fit."""
+    found: list[Step] = []
+    refused = ""
+    for one in steps(config, journal):
+        if isinstance(one, Refused):
+            refused = f"(the record goes on, but input {one.number} no longer fits)"
+            break
+        found.append(one)
+    taken = tuple(found)
+    end = taken[-1].state if taken else journal.start
+    messages = stored(journal.start.transcript, journal.run_id, taken)
+    return Past(journal, taken, end, messages, performed(taken), refused)
+
+
+def unknown(text: str) -> NoReturn:
+    """Say that there is no such thing.
+
+    Raises:
+        Unknown: always.
+    """
+    raise Unknown(text)
+
+
+def told_input(step: Step) -> str:
+    """An input in a few words."""
+    kind = type(step.input).__name__
+    of = getattr(step.input, "effect_id", "")
+    return f"input {step.number}, {f'answer to {of}' if of else kind}"
+
+
+def aligned(pairs: Iterator[tuple[str, str]]) -> Iterator[str]:
+    """Names and what is said of them, below each other."""
+    for name, text in pairs:
+        yield f"  {name:<11} {text}"

@@ -1,0 +1,66 @@
+"""Many journals at once, over all cores where the platform can fork a process.
+
+A configuration holds functions, which cannot be sent to another process; a forked one has
+them already.
+"""
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeAlias, TypeVar
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+Told: TypeAlias = Callable[[int, int], None]
+"""Is told how many are done, and of how many."""
+
+FEW: Final = 64
+"""So few are sooner done here than processes are started."""
+
+_WORK: list[Callable[[Any], Any]] = []
+"""What forked processes do: they have it from their parent."""
+
+
+def each(
+    work: Callable[[A], B],
+    items: Sequence[A],
+    workers: int | None = None,
+    progress: Told | None = None,
+) -> tuple[B, ...]:
+    """What the work makes of each of these, in their order."""
+    count = _workers(len(items)) if workers is None else workers
+    found: list[B] = []
+    for one in _done(work, items, count):
+        found.append(one)
+        if progress:
+            progress(len(found), len(items))
+    return tuple(found)
+
+
+def _workers(items: int) -> int:
+    if items < FEW or "fork" not in multiprocessing.get_all_start_methods():
+        return 1
+    if (
+        threading.active_count() > 1
+    ):  # a forked process has no other thread than its own
+        return 1
+    return os.cpu_count() or 1
+
+
+def _done(work: Callable[[A], B], items: Sequence[A], workers: int) -> Iterator[B]:
+    if workers <= 1:
+        yield from map(work, items)
+        return
+    _WORK.append(work)
+    try:
+        with multiprocessing.get_context("fork").Pool(workers) as pool:
+            size = max(1, min(32, len(items) // (workers * 4)))
+            yield from pool.imap(_do, items, size)
+    finally:
+        _WORK.pop()
+
+
+def _do(item: Any) -> Any:  # noqa: ANN401  # whatever the work takes
+    return _WORK[-1](item)

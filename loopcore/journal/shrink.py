@@ -1,0 +1,211 @@
+"""`shrink`: the smallest journal of which something still holds."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
+
+from attrs import evolve, frozen
+from returns.result import Failure
+
+from loopcore.config import AnyConfig
+from loopcore.effects import Effect, RequestApproval, RunTool
+from loopcore.inputs import Answer, FollowUp, Input, Prompt, Steer
+from loopcore.journal.journal import Journal
+from loopcore.journal.lines import Entry
+from loopcore.journal.replay import Replay, replay
+from loopcore.messages import AssistantMessage, Text
+from loopcore.reducer import deliver, step
+from loopcore.state import State
+from loopcore.tools import ToolOutput
+
+Fails: TypeAlias = Callable[[Replay[Any]], bool]
+
+MOST: Final = 2_000
+"""How many smaller journals are tried at most."""
+
+
+@frozen
+class Case:
+    """A journal that is tried, and the configuration that it is of."""
+
+    config: AnyConfig
+    journal: Journal
+
+
+def shrink(config: AnyConfig, journal: Journal, fails: Fails) -> Journal:
+    """The smallest journal found of which `fails` still says yes.
+
+    Hooks, turns and other inputs are left out, then parts of messages; texts and results
+    are cut short. What no longer fits after that is left out with it. Its `hooks` are
+    those that are still needed.
+
+    Args:
+        config: what the run is.
+        journal: the record; it must replay under `config`.
+        fails: whether it still holds, asked of the replay of each smaller one.
+
+    Raises:
+        ValueError: if it does not hold of the journal itself, or that does not replay.
+    """
+    case = Case(config, journal)
+    whole = replay(config, journal)
+    if isinstance(whole, Failure):
+        message = f"shrink() needs a journal that replays: {whole.failure()}"
+        raise ValueError(message)  # noqa: TRY004  # it is a journal, and a wrong one
+    if not fails(whole.unwrap()):
+        message = "shrink() needs a journal of which fails(replay) says yes; it said no"
+        raise ValueError(message)
+    return _shrunk(case, fails).journal
+
+
+def _shrunk(case: Case, fails: Fails) -> Case:
+    """Smaller and smaller ones, until none is left to try."""
+    tries, again = 0, True
+    while again and tries < MOST:
+        again = False
+        for smaller in _smaller(case):
+            tries += 1
+            if tries > MOST:
+                break
+            if _holds(smaller, fails):
+                case, again = smaller, True
+                break
+    return case
+
+
+def _holds(case: Case, fails: Fails) -> bool:
+    found = replay(case.config, case.journal)
+    return not isinstance(found, Failure) and bool(fails(found.unwrap()))
+
+
+def _smaller(case: Case) -> Iterator[Case]:
+    """The journals that are a little smaller, the boldest first."""
+    yield from _fewer_hooks(case)
+    entries = case.journal.entries
+    for kept in _fewer(entries):
+        yield from _refitted(case, kept)
+    for kept in _fewer_calls(entries):
+        yield from _refitted(case, kept)
+    for place, entry in enumerate(entries):
+        for given in _simpler(entry.input):
+            changed = evolve(entry, input=given)
+            yield from _refitted(
+                case, (*entries[:place], changed, *entries[place + 1 :])
+            )
+
+
+def _fewer_hooks(case: Case) -> Iterator[Case]:
+    hooks = case.config.hooks
+    for place in range(len(hooks)):
+        fewer = evolve(case.config, hooks=[*hooks[:place], *hooks[place + 1 :]])
+        yield from _refitted(Case(fewer, case.journal), case.journal.entries)
+
+
+def _fewer(entries: Sequence[Entry]) -> Iterator[tuple[Entry, ...]]:
+    """Without runs of inputs: half of them, then a quarter, and so on."""
+    size = len(entries) // 2
+    while size:
+        for first in range(0, len(entries), size):
+            yield (*entries[:first], *entries[first + size :])
+        size //= 2
+
+
+def _fewer_calls(entries: Sequence[Entry]) -> Iterator[tuple[Entry, ...]]:
+    """Without one call of a reply, and what was answered to it."""
+    for place, entry in enumerate(entries):
+        match entry.input:
+            case Answer(effect_id=effect_id, value=AssistantMessage() as reply):
+                turn = effect_id.rpartition(".model.")[0]
+                for n, call in enumerate(reply.calls):
+                    parts = [part for part in reply.parts if part is not call]
+                    less = evolve(entry.input, value=evolve(reply, content=parts))
+                    rest = _without(entries[place + 1 :], turn, n)
+                    yield (*entries[:place], evolve(entry, input=less), *rest)
+            case _:
+                pass
+
+
+def _without(entries: Sequence[Entry], turn: str, n: int) -> list[Entry]:
+    ids = f"{turn}.run.{n}", f"{turn}.ask.{n}"
+    return [e for e in entries if getattr(e.input, "effect_id", "") not in ids]
+
+
+def _refitted(case: Case, entries: Sequence[Entry]) -> Iterator[Case]:
+    """The journal of what of these still fits; none if that is nothing."""
+    asked = _asked(case.journal)
+    state, fitting = case.journal.start, list[Entry]()
+    for entry in entries:
+        given = _aimed(state, entry.input, asked)
+        placed = deliver(state, given, at=entry.at)
+        if isinstance(placed, Failure):
+            continue
+        state, _ = step(case.config, placed.unwrap())
+        fitting.append(evolve(entry, input=given))
+    made = Journal.of(case.config, case.journal.start, fitting)
+    if not isinstance(made, Failure) and fitting:
+        yield Case(case.config, evolve(made.unwrap(), path=case.journal.path))
+
+
+def _asked(journal: Journal) -> dict[str, tuple[str, str]]:
+    """What each effect of a record is: its kind, and its tool if it has one."""
+    return {
+        asked["id"]: (asked["kind"], asked.get("tool", ""))
+        for entry in journal.entries
+        for asked in entry.led.get("ask", ())
+    }
+
+
+def _aimed(state: State, given: Input, asked: dict[str, tuple[str, str]]) -> Input:
+    """An answer, given to the first effect that asks the same kind of thing.
+
+    Ids are positions, so a turn that is left out moves all that come after it.
+    """
+    if not isinstance(given, Answer):
+        return given
+    waiting = [
+        effect.id
+        for effect in state.waiting
+        if _is(effect) == asked.get(given.effect_id)
+    ]
+    if not waiting or given.effect_id in waiting:
+        return given
+    return evolve(given, effect_id=waiting[0])
+
+
+def _is(effect: Effect) -> tuple[str, str]:
+    tool = effect.spec.name if isinstance(effect, RunTool | RequestApproval) else ""
+    return type(effect).__name__, tool
+
+
+def _simpler(given: Input) -> Iterator[Input]:
+    """The same with less in it."""
+    match given:
+        case Answer(value=AssistantMessage() | ToolOutput() as value):
+            for less in _less(value):
+                yield evolve(given, value=less)
+        case Prompt() | Steer() | FollowUp():
+            for place, message in enumerate(given.say):
+                if len(given.say) > 1:
+                    yield evolve(given, say=_but(given.say, place))
+                for less in _less(message):
+                    yield evolve(given, say=_with(given.say, place, less))
+        case _:
+            return
+
+
+def _less(record: Any) -> Iterator[Any]:  # noqa: ANN401  # anything with parts
+    """Without a part, or with a shorter text."""
+    parts: tuple[Any, ...] = getattr(record, "parts", ())
+    for place, part in enumerate(parts):
+        if len(parts) > 1:
+            yield evolve(record, content=_but(parts, place))
+        if isinstance(part, Text) and len(part.text) > 1:
+            half = Text(part.text[: len(part.text) // 2])
+            yield evolve(record, content=_with(parts, place, half))
+
+
+def _but(items: tuple[Any, ...], place: int) -> tuple[Any, ...]:
+    return (*items[:place], *items[place + 1 :])
+
+
+def _with(items: tuple[Any, ...], place: int, item: object) -> tuple[Any, ...]:
+    return (*items[:place], item, *items[place + 1 :])
