@@ -92,6 +92,16 @@ def said(words: str) -> bytes:
     return start(**counts) + text(0, words) + ended(output_tokens=3) + STOP
 
 
+ASKS_AND_ANSWERS: Final = (
+    start(input_tokens=5, output_tokens=1)
+    + call(0, "toolu_1", "weather", '{"city": ', '"Paris"}')
+    + ended("tool_use", output_tokens=2)
+    + STOP,
+    said("Take one."),
+)
+"""Two replies: one asks for the weather in Paris, the other answers."""
+
+
 def feed(
     reads: Iterable[bytes], fault: ModelError | None = None, asked: CallModel = CALL
 ) -> AssistantMessage | ModelError:

@@ -26,7 +26,7 @@ from loopcore import (
 )
 from loopcore.hooks import Hooks
 from loopcore.testing import ScriptedModel
-from tests import standing_in
+from tests import messages_reading, standing_in
 from tests.chat_server import call, finish, reply, says, serving, usage
 from tests.standing_in import ANSWER
 
@@ -77,9 +77,12 @@ def test_a_tool_on_a_model(program: Load, capsys: pytest.CaptureFixture[str]) ->
 def test_two_providers_differ_in_a_string(
     load: Load, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Each over its own wire."""
     weather = call(index=0, id="c1", name="weather", arguments='{"city": "Paris"}')
     asks = weather + finish("tool_calls") + usage(5, 2) + b"data: [DONE]\n\n"
-    with serving(*[says(asks), says(reply("Take one."))] * 2) as server:
+    by_chat = [says(asks), says(reply("Take one."))]
+    answers = [*map(says, messages_reading.ASKS_AND_ANSWERS), *by_chat]
+    with serving(*answers) as server:
         rerouted = ModuleType("loopcore_adapters")
         rerouted.__dict__["connect"] = _rerouting(server.url)
         monkeypatch.setitem(sys.modules, "loopcore_adapters", rerouted)
@@ -91,6 +94,8 @@ def test_two_providers_differ_in_a_string(
     ] == capsys.readouterr().out.splitlines()
     asked = ["claude-sonnet-4-5"] * 2 + ["deepseek-chat"] * 2
     assert asked == [request.body["model"] for request in server.requests]
+    paths = ["/v1/messages"] * 2 + ["/v1/chat/completions"] * 2
+    assert paths == [request.path for request in server.requests]
 
 
 def _rerouting(url: str) -> Callable[..., Model]:
@@ -99,7 +104,7 @@ def _rerouting(url: str) -> Callable[..., Model]:
     def connect(model: str, **options: Any) -> Model:
         if model.startswith("local:"):
             return standing_in.connect(model)
-        options |= {"wire": "chat", "base_url": url, "api_key": "a-key"}
+        options |= {"base_url": url, "api_key": "a-key"}
         return loopcore_adapters.connect(model, **options)
 
     return connect
