@@ -13,8 +13,6 @@ COMES_WITH: Final = {
     98: "the wires that give signed thinking back",
     99: "the wire of Anthropic",
     109: "the wire of Anthropic",
-    112: "the wire of Responses",
-    113: "the wire of Responses",
     118: "the compaction policy: an overflow that no error says",
     119: "the compaction policy: an overflow that no error says",
     120: "the compaction policy: once, then it fails",

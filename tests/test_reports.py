@@ -22,6 +22,7 @@ ROWS: Final = HOOKS | CALLS | TRANSCRIPTS | OUTPUTS
 
 INTERPRETER: Final = "test_interpreter.py"
 ENCODE: Final = "test_chat_encode.py"
+THOUGHTS: Final = "test_responses_encode.py::TestThoughts"
 
 ELSEWHERE: Final = {
     3: "test_run.py::test_cancelling_a_run_cancels_and_awaits_what_is_in_flight",
@@ -37,6 +38,8 @@ ELSEWHERE: Final = {
     103: "test_run.py::test_each_line_is_in_the_journal_before_the_run_goes_on",
     106: f"{ENCODE}::TestCalls::test_have_null_beside_them_and_not_empty_text",
     107: f"{ENCODE}::TestResults::test_without_text_get_a_stand_in",
+    126: f"{THOUGHTS}::test_that_a_hook_took_out_take_the_ids_along",
+    127: f"{THOUGHTS}::test_that_cannot_be_read_are_left_out_with_the_ids",
 }
 """Rows that are tests of the part they are about."""
 
@@ -47,8 +50,6 @@ NOT_YET: Final = {
     105: "the compaction policy: what an overflow leads to",
     115: "the compaction policy: how long a context is",
     117: "the wire of Anthropic: a tool turn without text",
-    126: "the wire of Responses: the ids of a thought and its call go together",
-    127: "the wire of Responses: thoughts that cannot be sent again are left out",
 }
 """Rows of which something waits, and for what."""
 
