@@ -8,11 +8,6 @@ from tests.vector_rows import rows_of, unnamed
 TESTS: Final = Path(__file__).parent / "agent_core_vectors"
 
 COMES_WITH: Final = {
-    96: "the wires that give signed thinking back",
-    97: "the wires that give signed thinking back",
-    98: "the wires that give signed thinking back",
-    99: "the wire of Anthropic",
-    109: "the wire of Anthropic",
     118: "the compaction policy: an overflow that no error says",
     119: "the compaction policy: an overflow that no error says",
     120: "the compaction policy: once, then it fails",
