@@ -77,6 +77,7 @@ class Connection:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     alive: bool = True
+    path: str = ""
 
     async def start(
         self, status: int = 200, kind: str = STREAM, **headers: str
@@ -159,6 +160,7 @@ class ChatServer:
             with suppress(ConnectionError, asyncio.IncompleteReadError):
                 while connection.alive:
                     self.requests.append(await _request(reader))
+                    connection.path = self.requests[-1].path
                     await next(self.answers, _nothing)(connection)
         finally:
             writer.close()

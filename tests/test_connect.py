@@ -1,22 +1,27 @@
 """`connect` makes a model of a name, and says what is wrong before anything is sent."""
 
 import asyncio
+import logging
 import re
 from typing import Final
+from urllib.parse import unquote
 
 import pytest
 
 from loopcore import AssistantMessage, CallModel, ModelError, UserMessage
 from loopcore_adapters import connect
+from loopcore_adapters.connect import WIRES
 from loopcore_adapters.providers import PROVIDERS
-from loopcore_adapters.transport import Timeouts
+from loopcore_adapters.transport import Caller, Timeouts
 from tests.chat_reading import Told
-from tests.chat_server import ChatServer, Json, Request, chat_server, reply, says
+from tests.chat_server import ChatServer, Json, Request, chat_server, says_json
+from tests.four_wires import KEYS, by_path, wire_of
 
 SECRET: Final = "sk-very-secret-key"  # noqa: S105  # nobody's
-PLACED: Final = {n: p for n, p in PROVIDERS.items() if p.url}
-KEYED: Final = [n for n, p in PLACED.items() if "chat" in p.wires and p.key]
-KEYLESS: Final = [n for n, p in PLACED.items() if "chat" in p.wires and not p.key]
+PLACED: Final = {name: one for name, one in PROVIDERS.items() if one.url}
+KEYED: Final = [name for name, one in PLACED.items() if one.key]
+KEYLESS: Final = [name for name, one in PLACED.items() if not one.key]
+SPOKEN: Final = [(name, wire) for name, one in PROVIDERS.items() for wire in one.wires]
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +43,7 @@ async def one_call(
     name: str, *, options: dict[str, Json] | None = None, **given: Json
 ) -> tuple[AssistantMessage | ModelError, Request]:
     """What a model gives when it is called once, and what it was sent."""
-    async with chat_server(says(reply("hello"))) as server:
+    async with chat_server(by_path("hello")) as server:
         model = connect(name, base_url=server.url, **given)
         call = CallModel("i", name, [UserMessage("hi")], options=options or {})
         return await model.call(call, Told()), server.requests[0]
@@ -48,15 +53,29 @@ def request(name: str, **given: Json) -> Request:
     return asyncio.run(one_call(name, **given))[1]
 
 
-@pytest.mark.parametrize("provider", [*KEYED, *KEYLESS])
-def test_every_provider_is_called_over_chat_completions(provider: str) -> None:
-    """Each with its own dialect, against a server that speaks the same wire."""
+def key_in(sent: Request) -> str:
+    """The key, from the header that its wire has for it."""
+    return sent.headers[KEYS[wire_of(sent.path)]].removeprefix("Bearer ")
+
+
+@pytest.mark.parametrize(("provider", "wire"), SPOKEN)
+def test_every_provider_is_called_over_each_of_its_wires(
+    provider: str, wire: str
+) -> None:
+    """Each in its own dialect, against a server that speaks the same wire."""
     name = f"{provider}:some/name:v1"
-    result, sent = asyncio.run(one_call(name, api_key=SECRET, wire="chat"))
+    result, sent = asyncio.run(one_call(name, api_key=SECRET, wire=wire))
     assert isinstance(result, AssistantMessage)
-    assert (result.text, result.model) == ("hello", f"{provider}:some/name:v1")
-    assert sent.body["model"] == "some/name:v1"
-    assert sent.headers["authorization"] == f"Bearer {SECRET}"
+    assert (result.text, result.model) == ("hello", name)
+    assert wire_of(sent.path) == wire
+    assert "some/name:v1" in (sent.body.get("model") or unquote(sent.path))
+    assert key_in(sent) == SECRET
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_provider_is_called_over_its_first_wire(provider: str) -> None:
+    sent = request(f"{provider}:m", api_key=SECRET)
+    assert wire_of(sent.path) == next(iter(PROVIDERS[provider].wires))
 
 
 @pytest.mark.parametrize("provider", KEYED)
@@ -64,8 +83,7 @@ def test_a_key_comes_from_the_environment(
     provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(PROVIDERS[provider].key or "", f" {SECRET}\n")
-    sent = request(f"{provider}:m")
-    assert sent.headers["authorization"] == f"Bearer {SECRET}"
+    assert key_in(request(f"{provider}:m")) == SECRET
     assert connect(f"{provider}:m").id == f"{provider}:m"
 
 
@@ -107,13 +125,32 @@ def test_any_provider_will_do_with_wire_and_address() -> None:
 
 
 def test_a_provider_of_another_wire_may_have_a_compatible_endpoint() -> None:
-    assert request("gemini:m", wire="chat").body["model"] == "m"
+    assert request("mistral:m", wire="messages").body["model"] == "m"
 
 
 def test_a_provider_is_not_where_it_would_speak_another_wire() -> None:
-    assert refusal("gemini:m", wire="chat") == (
-        "gemini speaks gemini; for chat give base_url=."
+    assert refusal("mistral:m", wire="messages") == (
+        "mistral speaks chat; for messages give base_url=."
     )
+
+
+@pytest.mark.parametrize(
+    ("provider", "wire", "place"),
+    [
+        ("openai", None, "https://api.openai.com/v1"),
+        ("openai", "chat", "https://api.openai.com/v1"),
+        ("deepseek", "chat", "https://api.deepseek.com/v1"),
+        ("deepseek", "messages", "https://api.deepseek.com/anthropic"),
+        ("gemini", "chat", "https://generativelanguage.googleapis.com/v1beta/openai"),
+        ("ollama", "messages", "http://127.0.0.1:11434/v1"),
+    ],
+)
+def test_each_wire_of_a_provider_has_its_place(
+    provider: str, wire: str | None, place: str
+) -> None:
+    called = connect(f"{provider}:m", wire=wire, api_key=SECRET).call
+    assert isinstance(called, Caller)
+    assert called.endpoint.place == place
 
 
 def test_an_unknown_provider_is_refused() -> None:
@@ -219,6 +256,27 @@ def test_timeouts_may_say_more() -> None:
 def test_a_model_does_not_show_its_key() -> None:
     model = connect("openai:m", api_key=SECRET, headers={"x": SECRET}, timeout=5)
     assert SECRET not in f"{model!r} {model.call!r}"
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("status", [200, 401])
+def test_a_key_is_shown_over_no_wire(
+    wire: str, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Though the server repeats it, in an error's body or in a stream's."""
+    caplog.set_level(logging.DEBUG)
+    error = {"type": "error", "error": {"message": f"bad key {SECRET}", "code": "x"}}
+
+    async def run() -> AssistantMessage | ModelError:
+        async with chat_server(says_json(error, status)) as server:
+            model = connect("t:m", wire=wire, base_url=server.url, api_key=SECRET)
+            call = CallModel("i", "t:m", [UserMessage("hi")])
+            return await model.call(call, Told())
+
+    found = asyncio.run(run())
+    assert isinstance(found, ModelError)
+    assert found.message == "bad key [hidden]"
+    assert SECRET not in f"{found!r} {caplog.text}"
 
 
 def test_nothing_is_sent_before_the_model_is_called() -> None:

@@ -65,9 +65,17 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
         "OPENAI_API_KEY",
         {**_responses(dialects.OPENAI), **_chat(OPENAI)},
     ),
-    "anthropic": Provider("https://api.anthropic.com", "ANTHROPIC_API_KEY", MESSAGES),
+    "anthropic": Provider(
+        "https://api.anthropic.com",
+        "ANTHROPIC_API_KEY",
+        {**MESSAGES, **CHAT},
+        {"chat": "https://api.anthropic.com/v1"},
+    ),
     "gemini": Provider(
-        "https://generativelanguage.googleapis.com", "GEMINI_API_KEY", GEMINI
+        "https://generativelanguage.googleapis.com",
+        "GEMINI_API_KEY",
+        {**GEMINI, **_chat(EFFORT)},
+        {"chat": "https://generativelanguage.googleapis.com/v1beta/openai"},
     ),
     # Below the address of a deployment there is nothing but Chat Completions.
     "azure": Provider(
