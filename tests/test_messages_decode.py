@@ -191,6 +191,7 @@ class TestCalls:
         assert (found.arguments, found.malformed, found.text) == ({}, "", "{}")
 
     def test_may_have_all_arguments_at_once(self) -> None:
+        """Vector 103."""
         first = opened(0, "tool_use", id="k1", name="look", input={"a": 1})
         assert call_of(start(), first, closed(0), CALLED).arguments == {"a": 1}
 

@@ -383,6 +383,7 @@ class TestThinking:
         assert thoughts(redacted) == [{"type": "redacted_thinking", "data": "Em0="}]
 
     def test_keeps_its_place_among_the_rest(self) -> None:
+        """Vector 107."""
         parts = Thinking("a", "1"), Text("b"), Thinking("c", "2"), call("k")
         blocks = shown(USER, used(*parts), result("k"))[1]["content"]
         assert [b["type"] for b in blocks] == [
@@ -526,6 +527,7 @@ def marks(*messages: Message, model: str = MODEL, **fields: Json) -> list[str]:
 
 class TestCacheMarks:
     def test_stand_at_tools_and_system_and_the_newest_two_of_the_user(self) -> None:
+        """Vector 106, and one more: a batch of calls is longer than the service looks back."""
         history = USER, AssistantMessage("a"), USER, USER, AssistantMessage("a"), USER
         found = marks(*history, system="s", tools=(ToolSpec("a"), LOOK))
         assert found == ["tools", "system", "2.1", "4.0"]
@@ -556,6 +558,7 @@ class TestCacheMarks:
         assert str(sent).count("cache_control") == 1
 
     def test_are_for_the_models_that_know_them(self) -> None:
+        """Vector 106."""
         assert marks(USER, model=SERVED, system="s", tools=(LOOK,)) == []
 
 
