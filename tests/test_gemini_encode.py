@@ -153,6 +153,16 @@ class TestRequest:
         ]
         assert bodies == fresh
 
+    def test_of_one_model_do_not_mix(self) -> None:
+        """Reports 170 and 171: each request sees its own conversation and its own fields."""
+        one: list[Message] = [USER, used(call("c")), result("c"), UserMessage("one")]
+        other: list[Message] = [USER, used(call("d")), result("d"), UserMessage("two")]
+        encoder = Encoder()
+        for length in (1, 3, 4):
+            for history, system in ((one, "A"), (other, "B")):
+                asked = CallModel("i", MODEL, history[:length], system)
+                assert encoder(asked).body == encode(asked).body
+
 
 class TestOptions:
     def test_go_where_the_protocol_has_them(self) -> None:
