@@ -59,9 +59,11 @@ class Items:
 
     def came(self, kind: str, item_id: str, left: list[Item]) -> Item | None:
         """The item of those left that this is: by its id, else the next of its kind."""
-        of_kind = [item for item in left if item.kind == kind]
-        named = (item for item in of_kind if item.said.get("id") == item_id)
-        known = next(named, None) or next(iter(of_kind), None)
+        of_kind = (item for item in left if item.kind == kind)
+        known = first = next(of_kind, None)
+        while known and known.said.get("id") != item_id:
+            known = next(of_kind, None)
+        known = known or first
         if known:
             left.remove(known)
         return known
