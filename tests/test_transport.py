@@ -292,7 +292,7 @@ class TestFaults:
         found = error(answer)
         assert found.kind == "bad_request"
         assert found.message.startswith(
-            "File Not Found (Is base_url right? Asked: http:"
+            "File Not Found (Is base_url right? If so, is wire? Asked: http:"
         )
         assert found.message.endswith("/v1/chat/completions)")
 

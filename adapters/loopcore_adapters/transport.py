@@ -319,8 +319,8 @@ async def _refused(response: httpx.Response, seconds: float) -> ModelError:
     fault = http_fault(response.status_code, response.headers, body, time.time())
     if response.status_code != NOT_FOUND or fault.kind == "no_such_model":
         return fault
-    asked = response.request.url
-    return evolve(fault, message=f"{fault.message} (Is base_url right? Asked: {asked})")
+    hint = f"Is base_url right? If so, is wire? Asked: {response.request.url}"
+    return evolve(fault, message=f"{fault.message} ({hint})")
 
 
 async def _error_body(response: httpx.Response, seconds: float) -> bytes:
