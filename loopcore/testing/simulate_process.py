@@ -1,0 +1,95 @@
+"""A process that keeps a simulated run in memory, and looks at what it is given."""
+
+from typing import Final
+
+from attrs import define, evolve
+from returns.result import Failure
+
+from loopcore.inputs import Input
+from loopcore.reducer import advance
+from loopcore.state import Rejected, State
+from loopcore.testing.invariants import Broken, Watch
+from loopcore.testing.invariants.watch import TOTAL, Checked
+from loopcore.testing.simulate_plan import Plan
+
+RUN_ID: Final = "r"
+
+
+@define(eq=False)
+class Memory:
+    """A process that keeps its run in memory, and never ends."""
+
+    plan: Plan
+    state: State
+    watch: Watch | None
+
+    @classmethod
+    def of(cls, plan: Plan) -> "Memory":
+        """A run that has not begun."""
+        seed = int(plan.draw("state") * 2**48)
+        state = State.start(plan.config, run_id=RUN_ID, seed=seed)
+        laws = plan.watching
+        if not laws:
+            return cls(plan, state, None)
+        watch = Watch.of(plan.config, *laws, run_id=RUN_ID)
+        return cls(plan, state, evolve(watch, state=state))
+
+    def take(self, given: Input, at: float) -> Rejected | None:
+        """Take an input, or say why not.
+
+        Raises:
+            Broken: if a law does not hold.
+        """
+        if self.watch is not None:
+            return self._watched(self.watch, given, at)
+        try:
+            moved = advance(self.plan.config, self.state, given, at=at)
+        except Exception as error:
+            raise Broken(TOTAL, repr(error), self.state, given) from error
+        if isinstance(moved, Failure):
+            return moved.failure()
+        self._accept(given, moved.unwrap()[0])
+        return None
+
+    def go(self, given: Input, at: float, after: State) -> None:
+        """An input was taken elsewhere, and this is the state after it."""
+        if self.watch is None:
+            self._accept(given, after)
+        else:
+            self._watched(self.watch, given, at)
+
+    def back(self, state: State) -> None:
+        """Go on from an equal state."""
+        self.state = state
+        self.watch = self.watch and evolve(self.watch, state=state)
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def started(self, *effect_ids: str) -> None:
+        """Nobody notes it."""
+
+    def left(self, *effect_ids: str) -> None:
+        """Nor this."""
+
+    def _accept(self, given: Input, after: State) -> None:
+        before, self.state = self.state, after
+        for law in self.plan.checks:
+            _check(law, before, given, after)
+
+    def _watched(self, watch: Watch, given: Input, at: float) -> Rejected | None:
+        taken = watch.take(given, at=at)
+        if isinstance(taken, Failure):
+            return taken.failure()
+        self.watch = taken.unwrap()
+        self.state = self.watch.state
+        return None
+
+
+def _check(law: Checked, before: State, given: Input, after: State) -> None:
+    try:
+        fits = law.check(after) is not False
+    except AssertionError as problem:
+        raise Broken(law.name, str(problem), before, given) from problem
+    if not fits:
+        raise Broken(law.name, f"it says no of {after}", before, given)
