@@ -10,7 +10,7 @@ from loopcore.testing.doubles import Reply
 from loopcore.testing.simulate_plan import Plan
 from loopcore.testing.simulate_run import Ended
 
-MOST: Final = 8_000
+MOST: Final = 4_000
 """How much may happen, in all the smaller runs that are tried."""
 
 Play: TypeAlias = Callable[[Plan], Ended]
