@@ -631,9 +631,9 @@ MISTAKES = {
     ),
     "a saved file": ("run app ? --save app.py", "app.py exists already; give --save"),
     "no state": ("run app --resume app.py", "app.py: is not JSON: Expecting value"),
-    "a journal for a state": (
-        "run app --resume j.jsonl",
-        "j.jsonl is a journal, the record of a run, and no saved run. Give --resume the",
+    "a journal of another app": (
+        "run other --resume j.jsonl",
+        "Diverged at input 1 of j.jsonl (Prompt, turn 0): the request",
     ),
     "no module of tools": (
         "run app ? --tools nosuch",
@@ -672,6 +672,7 @@ def test_a_mistake_is_a_sentence(
     if "paused" in command:
         sh.loopcore("run", "app", "Pay.", "--save", "paused.json")
     if "jsonl" in command:
+        sh.app('app("Hi.", tools=[weather])', "other")
         sh.loopcore("run", "app", "Hi!", "--journal", "j.jsonl")
     if "done" in command:
         sh.loopcore("run", "app", "Hi!", "--save", "done.json", "--model", "x:y")

@@ -584,6 +584,20 @@ def asked(_: ToolCallView) -> Ask:
     return Ask("Sure?")
 
 
+def pay_for(paid: list[str], started: asyncio.Event | None = None, **more: Any) -> Tool:
+    started = started or asyncio.Event()
+
+    @tool(name="pay", **more)
+    async def pay() -> str:
+        """Pay."""
+        paid.append("paid")
+        started.set()
+        await asyncio.Event().wait()
+        return ""
+
+    return pay
+
+
 CHANGES: dict[str, tuple[LoopConfig, dict[str, Any]]] = {
     "another system prompt": (
         config(system="Be brief."),
@@ -592,6 +606,14 @@ CHANGES: dict[str, tuple[LoopConfig, dict[str, Any]]] = {
     "no tools": (
         config(tools=()),
         {"number": 1, "field": "tools", "now": None},
+    ),
+    "other tools": (
+        config(tools=(weather, pay_for([]))),
+        {"number": 1, "field": "tools", "is_new": False},
+    ),
+    "options": (
+        config(options={"temperature": 0}),
+        {"number": 1, "recorded": None, "now": {"temperature": 0}},
     ),
     "thinking": (
         config(thinking="high"),
@@ -716,20 +738,6 @@ def test_one_may_go_on_in_a_redacted_file_with_the_state_itself(tmp_path: Path) 
 
 
 # Resuming.
-
-
-def pay_for(paid: list[str], started: asyncio.Event | None = None, **more: Any) -> Tool:
-    started = started or asyncio.Event()
-
-    @tool(name="pay", **more)
-    async def pay() -> str:
-        """Pay."""
-        paid.append("paid")
-        started.set()
-        await asyncio.Event().wait()
-        return ""
-
-    return pay
 
 
 def crashed(path: Path, paid: list[str], **more: Any) -> None:

@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, TypeVar
@@ -56,6 +56,27 @@ def loaded(name: str) -> App:
     module = _imported(path, NO_MODULE)
     config = _member(module, attribute or "config", LoopConfig)
     return App(name, config, _member(module, "interpreter", Interpreter))
+
+
+def configuration(name: str) -> LoopConfig:
+    """The configuration of an app, for what needs no interpreter."""
+    path, _, attribute = name.partition(":")
+    return _member(_imported(path, NO_MODULE), attribute or "config", LoopConfig)
+
+
+def callable_of(name: str) -> Callable[[Any], Any]:
+    """The function of this name: `module:function`."""
+    path, _, attribute = name.partition(":")
+    found = _found(_imported(path, NO_FUNCTION.format(name)), attribute, A_FUNCTION)
+    if callable(found):
+        function: Callable[[Any], Any] = found
+        return function
+    message = f"{attribute!r} of {path!r} is a {type(found).__name__}. {A_FUNCTION}"
+    raise Mistake(message)
+
+
+A_FUNCTION: Final = "--fails takes 'module:function', a function of a Replay."
+NO_FUNCTION: Final = f"There is no module for {{0!r}} here. {A_FUNCTION}"
 
 
 def connected_to(model: str) -> Model:

@@ -10,8 +10,11 @@ from typing import Any, Final, TypeAlias
 import click
 
 from loopcore.cli.chat import Chat
+from loopcore.cli.comparing import backtest_, diff_
+from loopcore.cli.forks import fork_, shrink_
 from loopcore.cli.mistakes import Mistake, as_sentences
 from loopcore.cli.options import Options, shared
+from loopcore.cli.records import check_, explain_, replay_, verify_
 from loopcore.cli.session import Session, opened
 from loopcore.cli.terminal import asking, be_editable, be_lenient
 
@@ -73,7 +76,7 @@ def run(words: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  # the op
         _refuse_misfits(session, prompt)
         session.show.begin(session.state, session.title("run"))
         if prompt is None:
-            session.conversation.give()
+            session.go_on()
         else:
             session.say(prompt)
         session.finish()
@@ -100,6 +103,12 @@ def chat(app: str | None, **given: Any) -> None:  # noqa: ANN401  # the options
         if talk.talked and session.is_kept:
             session.finish()
 
+
+for command in (
+    *(replay_, fork_, backtest_, diff_, explain_),
+    *(shrink_, verify_, check_),
+):
+    commands.add_command(command)
 
 Words: TypeAlias = tuple[str | None, str | None]
 """The APP and the prompt."""

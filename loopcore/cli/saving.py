@@ -4,36 +4,22 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, Final
+from typing import IO
 
 from returns.result import Failure
 
-from loopcore import State
+from loopcore import LoopConfig, State
 from loopcore.cli.mistakes import Mistake
+from loopcore.cli.past import journal_of
 from loopcore.frozen import parse_json
+from loopcore.journal import replay
 from loopcore.journal.lines import FORMAT
 
 
-def saved_in(file: Path) -> State:
-    """The run that was saved in this file."""
+def is_journal(file: Path) -> bool:
+    """Whether the first line of a file is a journal's header."""
     try:
-        data = file.read_bytes()
-    except OSError as problem:
-        message = f"Cannot read {file}: {problem.strerror}."
-        raise Mistake(message) from problem
-    if _is_journal(data):
-        raise Mistake(JOURNAL.format(file))
-    loaded = State.loads(data)
-    if isinstance(loaded, Failure):
-        message = f"{file}: {loaded.failure()}"
-        raise Mistake(message)
-    return loaded.unwrap()
-
-
-def _is_journal(data: bytes) -> bool:
-    """Whether the first line is a journal's header."""
-    try:
-        header = parse_json(data.partition(b"\n")[0])
+        header = parse_json(_data(file).partition(b"\n")[0])
     except ValueError:
         return False
     match header:
@@ -43,10 +29,30 @@ def _is_journal(data: bytes) -> bool:
             return False
 
 
-JOURNAL: Final = (
-    "{} is a journal, the record of a run, and no saved run. Give --resume the file that "
-    "--save named, or that the run was saved to when it paused."
-)
+def _data(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as problem:
+        message = f"Cannot read {file}: {problem.strerror}."
+        raise Mistake(message) from problem
+
+
+def recorded_in(file: Path, config: LoopConfig) -> State:
+    """The run that this journal records, as it stands at its end."""
+    found = replay(config, journal_of(file))
+    if isinstance(found, Failure):
+        raise Mistake(str(found.failure()))
+    return found.unwrap().result.state
+
+
+def saved_in(file: Path) -> State:
+    """The run that was saved in this file."""
+    data = _data(file)
+    loaded = State.loads(data)
+    if isinstance(loaded, Failure):
+        message = f"{file}: {loaded.failure()}"
+        raise Mistake(message)
+    return loaded.unwrap()
 
 
 def save(state: State, file: Path) -> None:

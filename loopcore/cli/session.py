@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from loopcore import Prompt, RunResult, State, Stream, stream
+from loopcore import Continue, Prompt, RunResult, State, Stream, stream
 from loopcore.cli.app import (
     App,
     Besides,
@@ -19,10 +19,11 @@ from loopcore.cli.app import (
 from loopcore.cli.conversation import Conversation
 from loopcore.cli.mistakes import FAILED, INTERRUPTED, Mistake
 from loopcore.cli.options import Options
-from loopcore.cli.saving import reserve, save, saved_in
+from loopcore.cli.saving import is_journal, recorded_in, reserve, save, saved_in
 from loopcore.cli.show import Ending, Show
 from loopcore.cli.terminal import person, show_for
 from loopcore.frozen import evolve
+from loopcore.reducer.door import answerable
 
 FINE: Final = frozenset(("done", "terminated", "hook"))
 """The reasons to stop that are no failure."""
@@ -57,6 +58,12 @@ class Session:
         """Give a prompt, and follow what comes of it."""
         self.conversation.give(Prompt(text, **self.changes))
 
+    def go_on(self) -> None:
+        """Perform what it waits for; one that stopped before its answer continues."""
+        stopped = self.state.stop and not self.state.waiting
+        given = (Continue(),) if stopped and answerable(self.state) else ()
+        self.conversation.give(*given)
+
     def use(self, model: str) -> None:
         """Ask this model from the next prompt on."""
         self.besides.add(connected_to(model))
@@ -87,8 +94,10 @@ class Session:
         self.show.end(kept)
 
     def _kept(self, ending: Ending) -> Ending:
-        file = self.options.save or self.options.resume or self.file
-        save(self.state, file)
+        options = self.options
+        file = options.save or options.resume or options.journal or self.file
+        if file != options.journal:
+            save(self.state, file)
         if not self.state.waiting:
             return evolve(ending, saved=str(file))
         go_on = self.options.go_on(self.command, self.app.name, file)
@@ -124,10 +133,12 @@ def opened(
     command: str, name: str | None, options: Options, runner: asyncio.Runner
 ) -> Session:
     """A session of this app, in which nothing was said yet."""
-    _reserve(options)
+    options, past = _resumed(options)
+    _reserve(options, is_new=past is None)
     state = saved_in(options.resume) if options.resume else None
     tools = [tool for module in options.tools for tool in tools_of(module)]
     app = loaded(name) if name else embedded(_model(options, state), tools)
+    state = recorded_in(past, app.config) if past else state
     besides, show = Besides(), show_for(options)
     live = _stream(app, besides, state, options)
     conversation = Conversation(runner, live, show, person(options))
@@ -143,8 +154,16 @@ def opened(
     return session
 
 
-def _reserve(options: Options) -> None:
-    if options.journal:
+def _resumed(options: Options) -> tuple[Options, Path | None]:
+    """A journal that is resumed is recorded further, unless another one is named."""
+    past = options.resume
+    if past is None or not is_journal(past):
+        return options, None
+    return evolve(options, resume=None, journal=options.journal or past), past
+
+
+def _reserve(options: Options, *, is_new: bool) -> None:
+    if options.journal and is_new:
         reserve(options.journal, "--journal")
     if options.save and options.save != options.resume:
         reserve(options.save, "--save")

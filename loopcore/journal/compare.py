@@ -24,6 +24,7 @@ from loopcore.messages import (
     ToolResultMessage,
     UserMessage,
 )
+from loopcore.tools import ToolSpec
 
 SAID: Final = (SystemMessage, UserMessage, AssistantMessage, ToolResultMessage)
 GATES: Final = ("prepare_tool_call", "before_tool_call")
@@ -213,7 +214,9 @@ def _stop(stop: Json) -> str | None:
 
 
 def _told(value: Any) -> Json:  # noqa: ANN401  # any record
-    """A message by its text, other values by their JSON."""
+    """A message by its text, tools by their names, other values by their JSON."""
     if isinstance(value, SAID) and value.text:
         return value.text
-    return value if isinstance(value, str) else to_json(value)
+    if isinstance(value, tuple):
+        return to_json(value, tuple[ToolSpec, ...])
+    return to_json(value, Any) if isinstance(value, str | dict) else to_json(value)

@@ -188,6 +188,24 @@ def _carry_on(config: AnyConfig, journal: Journal, at: int, state: State) -> Ref
     return Refolded(state, kept, tuple(valid), again, tuple(dropped))
 
 
+def fitting(config: AnyConfig, journal: Journal, number: int) -> tuple[int, str]:
+    """How many inputs after this one fit, and the first effect to be asked again.
+
+    `number` is the input at which the record diverges. A reply still fits if its request
+    is made, whatever that shows.
+    """
+    state, kept, again = journal.start, 0, ""
+    for place, entry in enumerate(journal.entries, 1):
+        moved = advance(config, state, entry.input, at=entry.at)
+        if isinstance(moved, Failure):
+            continue
+        state, effects = moved.unwrap()
+        kept += place > number
+        if place >= number and not again:
+            again = next((effect.id for effect in effects.perform), "")
+    return kept, again
+
+
 def _asked(config: AnyConfig, journal: Journal) -> dict[str, object]:
     """What each recorded effect asked."""
     return {

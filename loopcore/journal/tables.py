@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from loopcore.codec import to_json
 from loopcore.frozen import Json
 from loopcore.journal.changes import Change
+from loopcore.messages import Message
 from loopcore.state import one_line
 
 if TYPE_CHECKING:
     from loopcore.journal.backtest import Backtest
+    from loopcore.journal.chains import Check
+    from loopcore.journal.diff import Diff
 
 WIDE: Final = 48
 """How many characters of a cell are shown."""
@@ -45,10 +49,9 @@ def told(found: "Backtest", most: int | None) -> str:
 def _total(found: "Backtest") -> str:
     inputs = sum(one.inputs for one in found.findings)
     turns = sum(one.turns for one in found.findings)
-    return (
-        f"{len(found.findings):,} journals · {inputs:,} inputs · {turns:,} turns · "
-        "no model, no tool, no network"
-    )
+    counts = (len(found.findings), "journal"), (inputs, "input"), (turns, "turn")
+    said = [f"{n:,} {word}{'' if n == 1 else 's'}" for n, word in counts]
+    return " · ".join([*said, "no model, no tool, no network"])
 
 
 def _hooks(found: "Backtest") -> str:
@@ -99,6 +102,33 @@ def backtest_json(found: "Backtest") -> Json:
         "again": {one.journal: one.again for one in found.findings if one.again},
         "stale": [divergence_json(one) for one in found.stale],
         "broken": [str(one) for one in found.broken],
+    }
+
+
+def check_json(found: "Check") -> Json:
+    """A check as JSON."""
+    problems = [str(problem) for problem in found.problems]
+    return {"journals": len(found.journals), "same": found.same, "problems": problems}
+
+
+def diff_json(found: "Diff") -> Json:
+    """A diff as JSON."""
+    lines = [
+        {
+            "mark": line.mark,
+            "a": line.a,
+            "b": line.b,
+            "message": to_json(line.message, Message),
+        }
+        for line in found.differing
+    ]
+    return {
+        "names": list(found.names),
+        "same": found.is_same,
+        "common_inputs": found.common,
+        "settings": [list(one) for one in found.settings],
+        "stops": [str(state.stop) for state in found.ends],
+        "messages": lines,
     }
 
 

@@ -1,0 +1,92 @@
+"""`fork` and `shrink`: another run, and a smaller one."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from returns.result import Failure
+
+from loopcore.cli.app import callable_of, configuration
+from loopcore.cli.mistakes import Mistake, as_sentences
+from loopcore.cli.past import (
+    FILE,
+    journal_of,
+    tell,
+    tell_json,
+    with_output,
+)
+from loopcore.cli.saving import reserve, save
+from loopcore.cli.session import counted
+from loopcore.journal import fork, shrink
+from loopcore.journal.fork import Forked
+from loopcore.state import State
+
+
+@click.command("fork")
+@click.argument("app")
+@click.argument("journal", type=FILE)
+@click.option("--turn", type=int, help="After this turn.")
+@click.option("--at", type=int, help="After this input, from 1.")
+@click.option(
+    "--say", metavar="TEXT", help="With --at: this prompt instead of that input."
+)
+@click.option(
+    "--run-id", help="The name of the new run; else the old one's with -fork."
+)
+@click.option("--save", "target", type=FILE, help="Where to; else RUN_ID.json.")
+@with_output
+def fork_(*, app: str, journal: Path, **given: Any) -> None:  # noqa: ANN401  # the options
+    """Save JOURNAL's run as it stood at some point, to go another way.
+
+    Go on with it by `loopcore run APP --resume FILE "..."`.
+    """
+    with as_sentences(debug=given["debug"]):
+        past = journal_of(journal)
+        run_id = given["run_id"] or f"{past.run_id}-fork"
+        target = given["target"] or Path(f"{run_id}.json")
+        reserve(target, "--save")
+        point = {"turn": given["turn"], "at": given["at"], "replace": given["say"]}
+        state = _opened(fork(configuration(app), past, run_id=run_id, **point))
+        save(state, target)
+        if given["as_json"]:
+            tell_json({"run_id": run_id, "saved": str(target), "state": repr(state)})
+        else:
+            go_on = f"loopcore run {app} --resume {target}"
+            tell(f"{state!r}\nsaved to {target} · go on with:  {go_on}")
+
+
+def _opened(found: Forked) -> State:
+    if isinstance(found, Failure):
+        raise Mistake(str(found.failure()))
+    return found.unwrap()
+
+
+@click.command("shrink")
+@click.argument("app")
+@click.argument("journal", type=FILE)
+@click.option(
+    "--fails",
+    required=True,
+    metavar="MODULE:FUNCTION",
+    help="Says of a Replay whether it still holds.",
+)
+@click.option("--save", "target", type=FILE, help="Where to; else JOURNAL.small.jsonl.")
+@with_output
+def shrink_(*, app: str, journal: Path, fails: str, **given: Any) -> None:  # noqa: ANN401
+    """Write the smallest journal of which MODULE:FUNCTION still says yes."""
+    with as_sentences(debug=given["debug"]):
+        target = given["target"] or journal.with_suffix(".small.jsonl")
+        reserve(target, "--save")
+        past = journal_of(journal)
+        small = shrink(configuration(app), past, callable_of(fails))
+        small.write(target)
+        hooks = ", ".join(small.hooks) or "no hooks"
+        was, now = (
+            counted(len(past.entries), "input"),
+            counted(len(small.entries), "input"),
+        )
+        if given["as_json"]:
+            told = {"inputs": len(small.entries), "hooks": list(small.hooks)}
+            tell_json({"saved": str(target), **told})
+        else:
+            tell(f"{was} → {now} · {hooks} · saved to {target}")

@@ -1,0 +1,93 @@
+"""What the commands about journals share: which are meant, and how they tell."""
+
+import json
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+from returns.result import Failure
+from rich.console import Console
+from rich.progress import Progress
+
+from loopcore.cli.harmless import harmless
+from loopcore.cli.mistakes import Mistake
+from loopcore.journal import Journal, TornLine
+from loopcore.journal.journal import TORN
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FILE: Final = click.Path(dir_okay=False, path_type=Path)
+ANY: Final = click.Path(path_type=Path)
+WORKERS: Final = click.option(
+    "--workers", type=click.IntRange(min=1), help="So many processes; else one a core."
+)
+
+
+def with_output(command: F) -> F:
+    """The options that all of these have."""
+    command = click.option("--debug", is_flag=True, help="Show where it was raised.")(
+        command
+    )
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def tell(text: str) -> None:
+    """Print this, made safe for a terminal."""
+    click.echo(harmless(text))
+
+
+def tell_json(value: Any) -> None:  # noqa: ANN401  # any JSON
+    """Print this as one line of JSON."""
+    click.echo(json.dumps(value, ensure_ascii=True))
+
+
+def journal_of(path: Path) -> Journal:
+    """The journal in this file.
+
+    Raises:
+        Mistake: saying what is wrong with it.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TornLine)
+        found = Journal.read(path)
+    if isinstance(found, Failure):
+        raise Mistake(str(found.failure()))
+    journal = found.unwrap()
+    if journal.torn:
+        click.echo(harmless(TORN.format(path, journal.torn)), err=True)
+    return journal
+
+
+def journals_in(paths: Sequence[Path]) -> list[Path]:
+    """The journals that are meant: files as they are, of folders every .jsonl below.
+
+    Raises:
+        Mistake: for what is not there, or a folder without any.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            message = f"There is no {path} here. Give a journal, or a folder of them."
+            raise Mistake(message)
+        inside = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+        if not inside:
+            message = (
+                f"There is no journal in {path}; they are files that end in .jsonl."
+            )
+            raise Mistake(message)
+        found += inside
+    return found
+
+
+@contextmanager
+def progress(doing: str) -> Generator[Callable[[int, int], None]]:
+    """A bar that grows on the terminal; elsewhere it is not to be seen."""
+    console = Console(stderr=True)
+    with Progress(
+        console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(doing, total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
