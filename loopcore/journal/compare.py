@@ -24,9 +24,7 @@ from loopcore.messages import (
     ToolResultMessage,
     UserMessage,
 )
-from loopcore.tools import ToolSpec
 
-SAID: Final = (SystemMessage, UserMessage, AssistantMessage, ToolResultMessage)
 GATES: Final = ("prepare_tool_call", "before_tool_call")
 STORING: Final = ("after_tool_result", "after_tool_call", "after_model_call")
 WRITERS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -215,8 +213,12 @@ def _stop(stop: Json) -> str | None:
 
 def _told(value: Any) -> Json:  # noqa: ANN401  # any record
     """A message by its text, tools by their names, other values by their JSON."""
-    if isinstance(value, SAID) and value.text:
-        return value.text
-    if isinstance(value, tuple):
-        return to_json(value, tuple[ToolSpec, ...])
-    return to_json(value, Any) if isinstance(value, str | dict) else to_json(value)
+    match value:
+        case SystemMessage() | UserMessage() | AssistantMessage() | ToolResultMessage():
+            return value.text or to_json(value)
+        case tuple():
+            return [tool.name for tool in value]  # pyright: ignore[reportUnknownVariableType]  # they are tools
+        case str() | dict():
+            return value  # pyright: ignore[reportUnknownVariableType]  # it is JSON
+        case _:
+            return to_json(value)
