@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias, cast
 
+import msgspec
+
 Json: TypeAlias = Any
 HUGE: Final = 2**63
 """From here up it is no count of anything; NaN and infinity are not below it."""
@@ -11,6 +13,14 @@ HUGE: Final = 2**63
 
 def parse(text: str | bytes) -> Json:
     """The JSON; `ValueError` if it is none, or nested too deeply to be read."""
+    try:
+        return msgspec.json.decode(text)  # six times as fast
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return _parse(text)
+
+
+def _parse(text: str | bytes) -> Json:
+    """The same for what the strict reader refuses: half a character, NaN, UTF-16."""
     try:
         return json.loads(text)
     except RecursionError:
