@@ -22,6 +22,9 @@ class Flow:
 
     def add(self, more: str) -> str:
         """What can be shown now."""
+        if more.isascii() and not self._half:
+            self.pieces.append(more)
+            return more
         more = self._half + more
         self._half = more[-1:] if "\ud800" <= more[-1:] <= "\udbff" else ""
         return self._show(more[: len(more) - len(self._half)])
