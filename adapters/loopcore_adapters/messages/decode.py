@@ -117,12 +117,12 @@ class Decoder:
 
     def _event(self, kind: str, said: Said) -> None:
         match kind:
-            case "message_start":
-                self._draft.usage(members(said.get("message")).get("usage"))
+            case "content_block_delta":  # most are
+                self._draft.delta(said.get("index"), members(said.get("delta")))
             case "content_block_start":
                 self._draft.start(said.get("index"), members(said.get("content_block")))
-            case "content_block_delta":
-                self._draft.delta(said.get("index"), members(said.get("delta")))
+            case "message_start":
+                self._draft.usage(members(said.get("message")).get("usage"))
             case "message_delta":
                 self._draft.usage(said.get("usage"))
                 self._ended(members(said.get("delta")))

@@ -16,6 +16,8 @@ Kind: TypeAlias = Literal["text", "thinking", "call", "other"]
 Finish: TypeAlias = Literal["end", "tools", "length", "refusal", "error"]
 """How a reply over this wire can end."""
 
+Told: TypeAlias = Kind | Literal["later"]
+
 UNPLACED: Final = -1
 
 KINDS: Final[Mapping[str, Kind]] = {
@@ -34,6 +36,8 @@ DELTAS: Final[Mapping[str, tuple[Kind, str]]] = {
 }
 """For each kind of delta, the kind of block that it is of, and the field that grows."""
 
+NOTHING: Final = ("other", "")
+
 
 @define
 class Block:
@@ -41,6 +45,8 @@ class Block:
 
     `given` is the input that the start of a call had: it counts if no other comes, since
     most servers write an empty object there. A call of the `output` tool becomes text.
+    `told` is as what the pieces of it are told; nothing of it is until all of it is there
+    that has to be unwrapped.
     """
 
     kind: Kind
@@ -52,16 +58,15 @@ class Block:
     name: str = field(default="", init=False)
     given: str = field(default="", init=False)
     output: OutputTool | None = field(default=None, init=False)
+    told: Told = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.told = self.kind
 
     @property
     def becomes(self) -> Kind:
         """The kind of the part that this will be."""
         return "text" if self.output else self.kind
-
-    @property
-    def held(self) -> bool:
-        """Whether what is in it can be told only when all of it is there."""
-        return self.output is not None and self.output.wrapped
 
     def part(self, made_up_id: str) -> Part:
         """The part as far as it came."""
@@ -117,7 +122,7 @@ class Draft:
 
     def delta(self, index: Json, delta: Mapping[str, Json]) -> None:
         """A piece of a block; of a new one, if none of its kind is open there."""
-        kind, name = DELTAS.get(text(delta.get("type")), ("text", ""))
+        kind, name = DELTAS.get(text(delta.get("type")), NOTHING)
         more = text(delta.get(name))
         if not more:
             return
@@ -138,9 +143,9 @@ class Draft:
             if block.kind == "call" and not block.flow.text.strip():
                 self._say(block, block.given)
             self._tell(block, block.flow.end())
-            if block.output and block.held:
+            if block.output and block.output.wrapped:
                 value = block.output.unwrapped(block.flow.text)
-                block.output, block.kind, block.flow = None, "text", Flow()
+                block.told, block.flow = "text", Flow()
                 self._say(block, value)
 
     def reply(self, finish: Finish) -> AssistantMessage:
@@ -182,6 +187,7 @@ class Draft:
         block.given = text(given) or (dump(given) if given else "")
         if self.output and block.name == self.output.name:
             block.output, block.given = self.output, block.given or "{}"
+            block.told = "later" if self.output.wrapped else "text"
         self._place(block)
         if block.name and not block.output:
             self.tell(part=block.place, name=block.name)
@@ -192,9 +198,9 @@ class Draft:
             self.parts.append(block)
 
     def _say(self, block: Block, more: str) -> None:
-        if more:
+        if block.place == UNPLACED and more:
             self._place(block)
-            self._tell(block, block.flow.add(more))
+        self._tell(block, block.flow.add(more))
 
     def _sign(self, block: Block, more: str) -> None:
         if more and block.kind == "thinking":
@@ -202,14 +208,17 @@ class Draft:
             block.signature.append(more)
 
     def _tell(self, block: Block, more: str) -> None:
-        if not more or block.held:
+        if not more:
             return
-        if block.becomes == "text":
-            self.tell(more, part=block.place)
-        elif block.kind == "thinking":
-            self.tell(part=block.place, thinking=more)
-        else:
-            self.tell(part=block.place, arguments=more)
+        match block.told:
+            case "text":
+                self.tell(more, part=block.place)
+            case "thinking":
+                self.tell(part=block.place, thinking=more)
+            case "call":
+                self.tell(part=block.place, arguments=more)
+            case _:  # later
+                return
 
 
 def usage_of(counts: Mapping[str, Json]) -> Usage:
