@@ -96,7 +96,7 @@ class TestText:
         )
 
     def test_of_the_end_that_is_another_changes_nothing_told(self) -> None:
-        found = reply(said("abc"), ended(**response(message("xyz"))))
+        found = reply(said("abc"), ended(**response(message("xyzabc"))))
         assert "abc" == found.text
 
     @pytest.mark.parametrize(
@@ -138,6 +138,21 @@ class TestText:
         )
         assert (Text("ab"), Text("xy")) == found.parts
 
+    @pytest.mark.parametrize("announced", [True, False])
+    def test_of_two_items_may_end_in_another_order(self, *, announced: bool) -> None:
+        begun = [begins("message", place, id=f"m{place}") for place in (1, 2)]
+        last = ended(output=[message("xyz", id="m2"), message("abc", id="m1")])
+        pieces = said("ab", item_id="m1") + said("xy", item_id="m2")
+        found = reply(*(begun if announced else ()), pieces, last)
+        assert (Text("abc"), Text("xyz")) == found.parts
+
+    def test_is_none_of_an_item_of_another_kind(self) -> None:
+        """A server that counts all items as the first."""
+        sealed = whole("reasoning", 0, id="rs_1", summary=[], encrypted_content="x")
+        asks = begins("function_call", 0, id="fc_1", name="look")
+        found = reply(sealed, said("a", output_index=0), asks, ended())
+        assert [Thinking, Text, ToolCall] == [type(part) for part in found.parts]
+
     def test_cut_inside_a_character_is_whole(self) -> None:
         found = reply(said("a\ud83d"), said("\ude00b"), ended())
         assert "a\N{GRINNING FACE}b" == found.text
@@ -172,6 +187,12 @@ class TestLines:
         beat = b":\n\n: ping\n\nevent: ping\ndata: {}\n\n" + event("keepalive")
         found = reply(b"\xef\xbb\xbf", beat.join(stream(message("hi"))))
         assert plain(Text("hi")) == found
+
+    def test_of_something_else_end_nothing(self) -> None:
+        odd = b'data: {"status":"processing","output":"soon"}\n\n'
+        assert plain(Text("hi")) == reply(odd, *stream(message("hi")))
+        whole_one = b"data: " + body(message("hi")) + b"\n\n"
+        assert plain(Text("hi")) == reply(odd, whole_one)
 
     def test_need_no_name_of_the_event(self) -> None:
         sent = b"".join(stream(message("hi")))
@@ -465,6 +486,7 @@ class TestStatuses:
         cut: Json = {"status": "incomplete"}
         cut["incomplete_details"] = {"reason": "content_filter"}
         assert "refusal" == both(message("some"), **cut).finish
+        assert "refusal" == both(call("put", "{}"), **cut).finish
         found = error(body(**cut))
         assert ("content_filter", False) == (found.kind, found.retryable)
 

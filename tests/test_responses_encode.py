@@ -424,14 +424,17 @@ class TestResults:
         output = shown(made(call()), result(content=CAT))[1]
         assert [picture(CAT)] == output["output"]
 
-    def test_are_followed_by_their_images_where_they_cannot_hold_them(self) -> None:
+    @pytest.mark.parametrize("dialect", [LOCAL, LLAMACPP])
+    def test_are_followed_by_their_images_where_they_cannot_hold_them(
+        self, dialect: Dialect
+    ) -> None:
         """C6: after all results, of which none may stand apart from its call."""
         items = shown(
             made(call("c1"), call("c2"), call("c3")),
             result("c1", CAT),
             result("c2"),
             result("c3", [Text("a"), DOG]),
-            dialect=LOCAL,
+            dialect=dialect,
         )
         pointer = "[The tool gave an image; it follows.]"
         assert [pointer, "ok", "a"] == [item["output"] for item in items[3:6]]
@@ -553,15 +556,25 @@ class TestThoughts:
         items = shown(reply, result("c1"), result("c2"))
         assert [None, "rs_2", "fc_2"] == [item.get("id") for item in items[:3]]
 
+    def test_leave_what_came_before_them_without_an_id(self) -> None:
+        first = Text("a", signature=voice(id="msg_1", phase="commentary"))
+        items = shown(made(first, sealed(), Text("b", signature=voice(id="msg_2"))))
+        assert said("a", phase="commentary") == items[0]
+        assert ["rs_1", "msg_2"] == [item["id"] for item in items[1:]]
+
     def test_go_back_with_what_has_no_id_that_is_taken(self) -> None:
         """The id of a call from elsewhere is none here; a thought may have none at all."""
         unnamed = Thinking(
             "", '{"type":"reasoning","summary":[],"encrypted_content":"x"}'
         )
         for thought in (sealed(), unnamed):
-            items = shown(made(thought, call("c1", signature="odd")), result("c1"))
-            assert ["reasoning", "function_call"] == [i["type"] for i in items[:2]]
-            assert "id" not in items[1]
+            text = Text("a", signature=voice(id="odd"))
+            reply = made(thought, text, call("c1", signature="odd"))
+            items = shown(reply, result("c1"))
+            assert ["reasoning", "message", "function_call"] == [
+                item["type"] for item in items[:3]
+            ]
+            assert [False, False] == ["id" in item for item in items[1:3]]
 
     def test_are_not_sent_twice(self) -> None:
         """R53: a reply that stands twice in a history has its ids but once."""
@@ -592,7 +605,8 @@ class TestThoughts:
 
     def test_signed_over_another_wire_are_left_out(self) -> None:
         """The same model may have been asked over Chat Completions before."""
-        for signature in ('[{"type":"reasoning.text"}]', "c2ln", '{"type":"x"}'):
+        other = '{"type":"thinking","summary":[],"encrypted_content":"x"}'
+        for signature in ('[{"type":"reasoning.text"}]', "c2ln", other):
             reply = made(Thinking("hm", signature), call("c1", signature='{"a":1}'))
             assert ["function_call", "function_call_output"] == kinds(reply, result())
 
@@ -603,7 +617,7 @@ class TestKeptBytes:
         history: list[Message] = [USER]
         encoder = Encoder(OPENAI)
         for turn in range(6):
-            tools = (ToolSpec("look"),) if turn % 2 else ()
+            tools = (ToolSpec("l.k"),) if turn % 2 else ()
             for model in (MODEL, SISTER):
                 asked = CallModel("i", model, [*history], tools=tools)
                 assert encode(asked, OPENAI).body == encoder(asked).body

@@ -68,8 +68,8 @@ class Draft:
             self.tell(part=call.place, arguments=more)
 
     def usage(self, usage: Json) -> None:
-        """The counts, if they are there."""
-        self._usage = members(usage) or self._usage
+        """The counts."""
+        self._usage = members(usage)
 
     def end(self) -> None:
         """Nothing more will come: tell what was held back."""
