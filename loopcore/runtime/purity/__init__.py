@@ -1,18 +1,29 @@
 """What a hook reaches beside its view, and whether that makes a difference."""
 
 from loopcore.runtime.purity.blame import blame
-from loopcore.runtime.purity.differences import Returned, differing, is_same, returned
-from loopcore.runtime.purity.twice import asked_twice, is_checking
+from loopcore.runtime.purity.differences import (
+    Returned,
+    brief,
+    differing,
+    is_same,
+    returned,
+)
+from loopcore.runtime.purity.places import base, is_own
+from loopcore.runtime.purity.twice import UNKNOWN, asked_twice, is_checking
 from loopcore.runtime.purity.watch import Reach, Watch
 
 __all__ = [
+    "UNKNOWN",
     "Reach",
     "Returned",
     "Watch",
     "asked_twice",
+    "base",
     "blame",
+    "brief",
     "differing",
     "is_checking",
+    "is_own",
     "is_same",
     "returned",
 ]

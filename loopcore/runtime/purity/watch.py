@@ -1,6 +1,7 @@
 """Watching a function: which of its calls reach the world, and what it leaves changed."""
 
 import dis
+import gc
 import inspect
 import random
 import sys
@@ -56,7 +57,12 @@ class Watch:
         self._before = prints(self._function)
         here = inspect.currentframe()
         self._old, self._outer = sys.getprofile(), here.f_back if here else None
-        sys.setprofile(self._event)
+        self._collects = gc.isenabled()
+        gc.disable()  # what it calls back is not the function's own
+        if self._old is None or callable(
+            self._old
+        ):  # a profiler in C cannot be put back
+            sys.setprofile(self._event)
         return self
 
     def __exit__(
@@ -65,7 +71,10 @@ class Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        sys.setprofile(self._old)
+        if self._old is None or callable(self._old):
+            sys.setprofile(self._old)
+        if self._collects:
+            gc.enable()
         for root in changed(self._before, prints(self._function)):
             self._note(_left(root))
         del self._before, self._outer

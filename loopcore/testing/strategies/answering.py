@@ -1,6 +1,6 @@
 """What may happen to a state: answers to what it waits for, and other inputs."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TypeVar
 
@@ -109,17 +109,23 @@ def queued() -> Drawn[Input]:
     )
 
 
-def inputs(state: State, *, odd: bool = True) -> Drawn[Input]:
+def inputs(
+    state: State, *, answering: Callable[[Effect], Drawn[Answer]] = answers
+) -> Drawn[Input]:
     """What may happen to this state next: mostly answers, in any order of arrival.
 
     Everything that is drawn makes sense; a state may refuse it all the same, as it does
     a `Withdraw` when nothing is queued.
+
+    Args:
+        state: where the run is.
+        answering: what an effect may be answered.
     """
     waiting = state.waiting
     if not waiting:
         rare = (st.just(Continue()),) if answerable(state) else ()
         return st.one_of(prompts(), prompts(), queued(), *rare)
-    likely = [answers(effect, odd=odd) for effect in waiting]
+    likely = [answering(effect) for effect in waiting]
     return st.one_of(*likely, *likely, *likely, queued(), texts().map(Abort))
 
 

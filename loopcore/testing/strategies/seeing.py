@@ -31,7 +31,7 @@ V = TypeVar("V", bound=View)
 FREE: Final = 3
 """How many inputs a run takes, at most, before it is led to its point."""
 
-LED: Final = 20
+LED: Final = 12
 """How many it is led by, at most."""
 
 
@@ -117,6 +117,7 @@ class Steps:
     draw: st.DrawFn
     walk: Walk
     clock: float | None = None
+    answering: Callable[[Effect], Drawn[Answer]] = answers
 
     def __call__(self, given: Any) -> bool:  # noqa: ANN401  # an input
         """Give this; False if it was refused."""
@@ -129,19 +130,18 @@ class Steps:
             if there():
                 return
             waiting = self.walk.state.waiting
-            leads = leading(point, waiting[0]) if waiting else prompts()
+            leads = self.leading(point, waiting[0]) if waiting else prompts()
             self(self.draw(leads))
 
-
-def leading(point: PointName, effect: Effect) -> Drawn[Answer]:
-    """Answers to this effect that bring a run to a point."""
-    if isinstance(effect, CallModel) and ".model." in effect.id:
-        if point == "on_model_error":
-            return errors().map(effect.fail)
-        return _reply(point, effect)
-    if isinstance(effect, RequestApproval) and point == "after_tool_call":
-        return st.just(effect.approve())
-    return answers(effect)
+    def leading(self, point: PointName, effect: Effect) -> Drawn[Answer]:
+        """Answers to this effect that bring a run to a point."""
+        if isinstance(effect, CallModel) and ".model." in effect.id:
+            if point == "on_model_error":
+                return errors().map(effect.fail)
+            return _reply(point, effect)
+        if isinstance(effect, RequestApproval) and point == "after_tool_call":
+            return st.just(effect.approve())
+        return self.answering(effect)
 
 
 def _reply(point: PointName, effect: CallModel) -> Drawn[Answer]:

@@ -1,0 +1,74 @@
+"""`check_hooks`: the laws that hooks keep, tried on what real runs show them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from loopcore.config import Nested
+from loopcore.hooks.rule import Hooks
+from loopcore.testing.check.checking import Check, Checked
+from loopcore.testing.check.course import Offer
+from loopcore.testing.check.offered import toolsets
+from loopcore.testing.check.one_view import Cares
+from loopcore.tools import ToolLike
+
+__all__ = ["Checked", "check_hooks"]
+
+EXAMPLES: Final = 200
+
+
+def check_hooks(
+    *hooks: Hooks,
+    tools: Iterable[ToolLike | Nested] = (),
+    examples: int = EXAMPLES,
+    services: Mapping[str, Iterable[object]] | None = None,
+    cares: Cares | None = None,
+) -> Checked:
+    """Assert that hooks are total, deterministic, pure, honest about fields and memory.
+
+    They run, each by itself and all together in this order, in real runs that are made
+    up. What is tried of each: that it answers every view, the same one and an equal one
+    the same, here, after a reload, beside a fork and in a process of another hash seed;
+    that it reaches no clock, chance, environment, file or global; that it leaves its view
+    alone and writes only fields of its point; that it keeps calls beside their results;
+    that its memo is JSON and stays small; that no later hook lifts what it forbids.
+
+    Args:
+        hooks: the rules.
+        tools: what runs offer; give those whose arguments the hooks read.
+        examples: how many runs are made up.
+        services: what services say that hooks ask for: name -> some JSON. Others may say
+            anything, and all may fail.
+        cares: whether the hooks may say anything about a view; they must not about others.
+
+    Returns:
+        What was seen: a hook that was never asked has not been checked.
+
+    Raises:
+        AssertionError: naming hook, point, line, the law, and the smallest view.
+
+    >>> polite = Hooks("polite", transform_context=lambda view: None)
+    >>> check_hooks(polite, examples=5).unchecked
+    ()
+    """
+    __tracebackhide__ = True
+    _refuse_others(hooks)
+    given = tuple(tools)
+    offer = Offer.of(toolsets(hooks, given), services)
+    check = Check(hooks, offer, cares, made_up=not given)
+    failure = check.examples(examples) or check.rest()
+    if failure is not None:
+        raise failure from None
+    return check.checked
+
+
+def _refuse_others(hooks: tuple[object, ...]) -> None:
+    for hook in hooks:
+        if not isinstance(hook, Hooks):
+            message = (
+                f"check_hooks({hook!r}): give rules, such as "
+                "Hooks(before_tool_call=no_deletes)"
+            )
+            raise TypeError(message)
+    if not hooks:
+        message = "check_hooks() checks the hooks that it is given; it got none"
+        raise TypeError(message)

@@ -1,0 +1,57 @@
+"""Asking a hook about a view, as a run does."""
+
+from typing import Any, Final
+
+from attrs import frozen
+
+from loopcore.hooks.fold import ALL_OVER, ONE_CALL, Fault, code_of, fold
+from loopcore.hooks.points import PointName
+from loopcore.hooks.rule import Hooks
+from loopcore.runtime.purity import Returned, base, returned
+from loopcore.testing.check.broken import Broken, Law, broken
+
+
+@frozen
+class Asked:
+    """What a hook said about a view, field by field, or how it failed."""
+
+    said: Returned
+    fault: Fault | None = None
+
+
+def ask(hook: Hooks, point: PointName, view: Any) -> Asked:  # noqa: ANN401  # a view
+    """What this hook says about the view."""
+    folded = fold((hook,), point, view)
+    if folded.fault:
+        return Asked({"fault": folded.fault.sentence}, folded.fault)
+    if folded.need:
+        return Asked(returned(point, folded.need[1]))
+    return Asked(returned(point, folded.update))
+
+
+def place(hook: Hooks, point: PointName) -> str:
+    """Where a hook's function at a point is written."""
+    code = code_of(getattr(hook, point))
+    return f"{base(code.co_filename)}:{code.co_firstlineno}" if code else "no file"
+
+
+def failing(fault: Fault, view: Any, hint: str = "") -> Broken:  # noqa: ANN401  # a view
+    """The law that a hook breaks by failing."""
+    sentence = fault.sentence
+    for consequence in (ALL_OVER, ONE_CALL):
+        sentence = sentence.removesuffix(f" {consequence}")
+    return broken(_law_of(sentence), f"{sentence}{hint}", view)
+
+
+def _law_of(sentence: str) -> Law:
+    for part, law in FAULTS:
+        if part in sentence:
+            return law
+    return "fields"
+
+
+FAULTS: Final[tuple[tuple[str, Law], ...]] = (
+    (" wrote a memo that is not JSON ", "memo"),
+    (" cannot be changed; return what should change: ", "unchanged_view"),
+    (" raised ", "total"),
+)

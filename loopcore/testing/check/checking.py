@@ -1,0 +1,150 @@
+"""Trying hooks on made-up runs, and what was seen of those that keep all laws."""
+
+from collections import Counter
+from itertools import islice
+from typing import Any, Final
+
+from attrs import define, field, frozen
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Flaky
+
+from loopcore.hooks.points import PointName
+from loopcore.hooks.rule import Hooks
+from loopcore.testing.check.broken import Broken, told
+from loopcore.testing.check.course import Offer, course, gone_over
+from loopcore.testing.check.elsewhere import Sample, ask_elsewhere
+from loopcore.testing.check.memory import long_run
+from loopcore.testing.check.one_view import Cares, Judge
+from loopcore.testing.check.together import stand_together
+from loopcore.testing.strategies.listening import Heard
+
+SAMPLES: Final = 60
+"""How many views are taken to another process."""
+
+MADE_UP: Final = (
+    " (Its tools are made up here. If it is about some, give them: "
+    "`check_hooks(..., tools=[...])`.)"
+)
+
+
+@frozen
+class Checked:
+    """What was seen of hooks that kept all laws.
+
+    `views` says at how many views each was asked, `wrote` about how many it said
+    something, by hook and point; `unchecked` what could not be tried, in sentences.
+    """
+
+    views: dict[tuple[str, PointName], int]
+    wrote: dict[tuple[str, PointName], int]
+    unchecked: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        seen = (
+            f"{hook} at {point} wrote to {self.wrote.get((hook, point), 0)} of {n} views"
+            for (hook, point), n in self.views.items()
+        )
+        return f"<checked: {'; '.join((*seen, *self.unchecked))}>"
+
+
+@define(eq=False)
+class Check:
+    """One check of some hooks."""
+
+    hooks: tuple[Hooks, ...]
+    offer: Offer
+    cares: Cares | None = None
+    made_up: bool = field(default=False, kw_only=True)
+    views: Counter[tuple[str, PointName]] = field(
+        factory=Counter[tuple[str, PointName]]
+    )
+    wrote: Counter[tuple[str, PointName]] = field(
+        factory=Counter[tuple[str, PointName]]
+    )
+    samples: list[Sample] = field(factory=list[Sample])
+    broken: list[Broken] = field(factory=list[Broken])
+    unchecked: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> tuple[PointName, ...]:
+        """The points of all hooks."""
+        return tuple(dict.fromkeys(p for hook in self.hooks for p in hook.functions))
+
+    @property
+    def checked(self) -> Checked:
+        """What was seen."""
+        never = tuple(
+            f"{hook.name} was never asked at {point}"
+            for hook in self.hooks
+            for point in hook.functions
+            if not self.views[hook.name, point]
+        )
+        return Checked(dict(self.views), dict(self.wrote), (*never, *self.unchecked))
+
+    def examples(self, most: int) -> Broken | None:
+        """The simplest way in which one of so many runs breaks a law, if one does."""
+
+        @settings(SETTINGS, max_examples=most)
+        @given(st.data())
+        def look(data: st.DataObject) -> None:
+            draw: Any = data.draw
+            self._look(draw, draw(st.sampled_from(self.points)))
+
+        try:
+            look()
+        except Broken as found:
+            return told(found)
+        except Flaky:  # it depends on something that even the same run does not repeat
+            if not self.broken:
+                raise
+            return told(min(self.broken, key=lambda one: len(str(one))))
+        return None
+
+    def _look(self, draw: st.DrawFn, point: PointName) -> None:
+        found = course(draw, self.hooks, point, self.offer)
+        try:
+            for heard, copy in found.shown:
+                self._judge(heard, copy)
+            gone_over(found)
+        except Broken as problem:
+            problem.program = found.program
+            self.broken.append(problem)
+            raise
+
+    def _judge(self, heard: Heard, copy: Any) -> None:  # noqa: ANN401  # a view
+        hook, point, view = heard.hook, heard.point, heard.view
+        judge = Judge(self.cares, MADE_UP if self.made_up else "")
+        asked = judge.judge(heard, copy)
+        self.views[hook.name, point] += 1
+        self.wrote[hook.name, point] += bool(asked.said)
+        if asked.said:
+            self.samples.append(Sample(hook, point, view, asked.said))
+        if len(self.hooks) > 1 and hook is self._first(point):
+            stand_together(self.hooks, point, view)
+
+    def _first(self, point: PointName) -> Hooks:
+        return next(hook for hook in self.hooks if point in hook.functions)
+
+    def rest(self) -> Broken | None:
+        """What a long run and another process show, once all examples are fine."""
+        try:
+            long_run(self.hooks, self.offer)
+            spread = self.samples[:: max(1, len(self.samples) // SAMPLES)]
+            problem = ask_elsewhere(list(islice(spread, SAMPLES)))
+        except Broken as found:
+            return told(found)
+        self.unchecked = (problem,) if problem else ()
+        return None
+
+
+SETTINGS: Final = settings(
+    database=None,
+    deadline=None,
+    derandomize=True,
+    phases=(Phase.generate, Phase.shrink),
+    print_blob=False,
+    report_multiple_bugs=False,
+    suppress_health_check=list(HealthCheck),
+)
+"""The same runs each time, so that a check does not come and go."""

@@ -1,0 +1,180 @@
+"""A long run: what hooks remember stays small, and what they show stays paired."""
+
+from random import Random
+from typing import Any, Final
+
+from returns.result import Failure
+
+from loopcore.config import LoopConfig
+from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
+from loopcore.frozen import dump_json
+from loopcore.hooks.fold import Fault
+from loopcore.hooks.rule import Hooks
+from loopcore.hooks.views import ContextView
+from loopcore.inputs import Answer, Prompt
+from loopcore.messages import AssistantMessage, ModelError, ToolCall
+from loopcore.reducer import advance
+from loopcore.state import State
+from loopcore.testing.check.asking import ask, failing, place
+from loopcore.testing.check.broken import broken
+from loopcore.testing.check.course import Offer
+from loopcore.testing.check.one_view import parted
+from loopcore.testing.doubles_values import CannotMake, value_for
+from loopcore.testing.strategies.history import is_paired
+from loopcore.testing.strategies.listening import Heard, listening
+from loopcore.tools import ToolSpec
+
+TURNS: Final = (40, 80, 160)
+"""After how many turns a memo is measured."""
+
+STEADY: Final = 1.5
+"""What grows in the later turns by this much more than before grows without end."""
+
+BYTES_A_TURN: Final = 1.0
+ERRORS: Final = 8
+"""One of so many requests fails."""
+
+MOST_CALLS: Final = 4
+SEED: Final = 1
+
+
+def long_run(hooks: tuple[Hooks, ...], offer: Offer) -> None:
+    """Drive a long run under these hooks, every turn of it a little different.
+
+    Raises:
+        Broken: for a memo that keeps growing, or for pairs that are parted.
+    """
+    config = LoopConfig(
+        model="test:model",
+        tools=offer.tools,
+        hooks=[listening(hook, _look_at_pairs) for hook in hooks],
+    )
+    run = _Run(config, offer)
+    sizes: dict[str, list[int]] = {hook.name: [] for hook in hooks}
+    for turns in TURNS:
+        try:
+            run.go_on(turns)
+        except _Parted as found:
+            raise broken("pairs", str(found)) from None
+        for name, measured in sizes.items():
+            measured.append(_size(run.state, name))
+    for hook in hooks:
+        _refuse_growing(hook, sizes[hook.name], run.state)
+
+
+def _look_at_pairs(heard: Heard) -> None:
+    """What a hook shows at the end of a long history."""
+    view = heard.view
+    if not isinstance(view, ContextView) or not is_paired(view.messages):
+        return
+    shown = ask(heard.hook, heard.point, view).said.get("messages", ())
+    if not is_paired(shown):
+        sentence = parted(heard.hook, heard.point, shown)
+        many = len(view.messages)
+        raise _Parted(sentence, many)
+
+
+class _Parted(BaseException):
+    """Found while a run is stepped, which takes an exception for a hook's own."""
+
+    def __str__(self) -> str:
+        sentence, many = self.args
+        return f"{sentence} It is seen once {many} messages are there."
+
+
+def _size(state: State, name: str) -> int:
+    memo = state.memos.get(name)
+    return 0 if memo is None else len(dump_json(memo).encode())
+
+
+def _refuse_growing(hook: Hooks, sizes: list[int], state: State) -> None:
+    first, later = sizes[1] - sizes[0], sizes[2] - sizes[1]
+    if later < BYTES_A_TURN * (TURNS[2] - TURNS[1]) or later < STEADY * first:
+        return
+    grown = ", ".join(
+        f"{s:,} bytes after {t} turns" for s, t in zip(sizes, TURNS, strict=True)
+    )
+    memo = dump_json(state.memos[hook.name])
+    shown = memo if len(memo) <= SHOWN else f"{memo[:SHOWN]}..."
+    where = ", ".join(f"{p} ({place(hook, p)})" for p in hook.functions)
+    sentence = (
+        f"The memo of hook {hook.name!r} grows without end: {grown}. It is written at "
+        f"{where}, and is now {shown}. A memo is saved with every state: keep a count, "
+        "or the last few."
+    )
+    raise broken("small_memo", sentence)
+
+
+SHOWN: Final = 120
+
+
+class _Run:
+    """A run that goes on and on."""
+
+    def __init__(self, config: LoopConfig, offer: Offer) -> None:
+        self._config, self._offer, self._random = config, offer, Random(SEED)  # noqa: S311  # the same each time
+        self.state = State.start(config, run_id="long")
+        self._turns = self._said = 0
+
+    def go_on(self, turns: int) -> None:
+        """As far as this turn, of all runs counted together."""
+        for _ in range(STEPS * turns):
+            if self._turns >= turns:
+                return
+            waiting = self.state.waiting
+            self._said += 1
+            given = (
+                self._answer(waiting[0]) if waiting else Prompt(f"prompt {self._said}")
+            )
+            self._give(given, waiting[0] if waiting else None)
+
+    def _give(self, given: Any, effect: Effect | None) -> None:  # noqa: ANN401  # an input
+        moved = advance(self._config, self.state, given, at=float(self._said))
+        if isinstance(moved, Failure) and effect is not None:
+            moved = advance(self._config, self.state, effect.fail("no"))
+        before = self.state.requests
+        self.state, _ = moved.unwrap()
+        self._turns += self.state.requests != before
+        stop = self.state.stop
+        if stop and stop.reason == "hook_error":
+            where = f" (It is seen in turn {self._turns} of a long run.)"
+            raise failing(
+                Fault(stop.hook or "", stop.point or "", stop.detail), None, where
+            )
+
+    def _answer(self, effect: Effect) -> Answer:
+        n = self._said
+        match effect:
+            case CallModel():
+                return self._reply(effect, n)
+            case RunTool():
+                return effect.reply(f"result {n}")
+            case RequestApproval():
+                return effect.approve()
+            case Consult():
+                known = self._offer.services.get(effect.service, ({"n": n},))
+                return effect.reply(known[n % len(known)])
+            case Sleep():
+                return effect.done()
+
+    def _reply(self, effect: CallModel, n: int) -> Answer:
+        if self._random.randrange(ERRORS) == 0:
+            return effect.fail(ModelError(f"error {n}", "overloaded"))
+        most = MOST_CALLS if effect.tools else 1
+        tools = self._random.choices(effect.tools, k=self._random.randrange(most))
+        made = (_call(tool, n, f"c{n}_{place}") for place, tool in enumerate(tools))
+        calls = [call for call in made if call]
+        if not calls:
+            return effect.reply(f"reply {n}")
+        return effect.reply(AssistantMessage(calls, finish="tools"))
+
+
+STEPS: Final = 12
+"""How many inputs a turn takes, at most."""
+
+
+def _call(tool: ToolSpec, n: int, call_id: str) -> ToolCall | None:
+    try:
+        return ToolCall(tool.name, value_for(tool.parameters, n), call_id)
+    except CannotMake:
+        return None

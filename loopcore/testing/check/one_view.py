@@ -1,0 +1,170 @@
+"""The laws that one view shows: a hook is asked about it, again, and about its copy."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import attrs
+from attrs import frozen
+
+from loopcore.hooks.fold import fold
+from loopcore.hooks.points import POINTS, PointName
+from loopcore.hooks.rule import Hooks
+from loopcore.hooks.views import ContextView
+from loopcore.runtime.purity import (
+    UNKNOWN,
+    Watch,
+    blame,
+    differing,
+    is_same,
+)
+from loopcore.testing.check.asking import Asked, ask, failing, place
+from loopcore.testing.check.broken import broken
+from loopcore.testing.strategies.history import is_paired
+from loopcore.testing.strategies.listening import Heard
+
+Cares = Callable[[Any], bool]
+
+
+@frozen
+class Judge:
+    """Looks at what hooks say about one view.
+
+    Args:
+        cares: whether hooks may say anything about a view; None: about all.
+        hint: what to add where a hook fails, as the tools are not known.
+    """
+
+    cares: Cares | None = None
+    hint: str = ""
+
+    def judge(self, heard: Heard, copy: Any) -> Asked:  # noqa: ANN401  # a view
+        """Ask the hook about the view in every way; raise `Broken` for a law it breaks.
+
+        `copy` is what the view was before the hook saw it.
+        """
+        hook, point, view = heard.hook, heard.point, heard.view
+        _unchanged(hook, point, view, copy)
+        with Watch(getattr(hook, point)) as watch:
+            first = ask(hook, point, view)
+        if first.fault:
+            raise failing(first.fault, view, self._hint(first, view))
+        _pure(hook, point, view, (first, watch))
+        _equal(hook, point, copy, first)
+        _paired(hook, point, view)
+        self._silent(hook, point, view, first)
+        return first
+
+    def _hint(self, first: Asked, view: Any) -> str:  # noqa: ANN401  # a view
+        """What a stranger may not know about the view at which a hook failed."""
+        error = first.fault.error if first.fault else ""
+        if error.startswith(("KeyError", "AttributeError")) and self.hint:
+            return self.hint
+        empty = error and isinstance(view, ContextView) and not view.messages
+        return NO_MESSAGES if empty else ""
+
+    def _silent(self, hook: Hooks, point: PointName, view: Any, first: Asked) -> None:  # noqa: ANN401
+        if self.cares is None or not first.said or self.cares(view):
+            return
+        sentence = (
+            f"Hook {hook.name!r} at {point} ({place(hook, point)}) writes "
+            f"{', '.join(first.said)} about a view that `cares` says it does not care "
+            "about. Return None there."
+        )
+        raise broken("no_opinion", sentence, view)
+
+
+NO_MESSAGES: Final = " Nothing is shown here: an earlier hook may have left no message."
+
+
+def _unchanged(hook: Hooks, point: PointName, view: Any, copy: Any) -> None:  # noqa: ANN401
+    if view == copy:
+        return
+    kind = POINTS[point].update.__name__
+    names = ", ".join(f"{type(view).__name__}.{name}" for name in _differ(view, copy))
+    sentence = (
+        f"Hook {hook.name!r} changed {names} at {point} ({place(hook, point)}). Views "
+        f"cannot be changed; return what should change: `{kind}(...)`."
+    )
+    raise broken("unchanged_view", sentence, copy)
+
+
+def _differ(view: Any, copy: Any) -> list[str]:  # noqa: ANN401  # views
+    fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(view.__class__)
+    names = (f.name for f in fields)
+    return [name for name in names if getattr(view, name) != getattr(copy, name)]
+
+
+def _pure(
+    hook: Hooks,
+    point: PointName,
+    view: Any,  # noqa: ANN401
+    first: tuple[Asked, Watch],
+) -> None:
+    """It says the same again; and even if it does, it reaches nothing beside its view."""
+    (asked, watch), again = first, ask(hook, point, view)
+    if not is_same(asked.said, again.said):
+        both = differing(asked.said, again.said)
+        cause = blame(watch.found) if watch.found else UNKNOWN
+        sentence = (
+            f"Hook {hook.name!r} gave two answers to the same view ({both}). {cause}"
+        )
+        raise broken("pure", sentence, view)
+    if watch.found:
+        worlds = " and ".join(dict.fromkeys(WORLDS[r.world] for r in watch.found))
+        sentence = f"Hook {hook.name!r} {worlds} at {point}. {blame(watch.found)}"
+        raise broken("pure", sentence, view)
+
+
+WORLDS: Final = {
+    "clock": "reads the clock",
+    "randomness": "draws a random number",
+    "environment": "reads the environment",
+    "I/O": "does input or output",
+    "global state": "remembers something outside of the run",
+}
+
+
+def _equal(hook: Hooks, point: PointName, copy: Any, first: Asked) -> None:  # noqa: ANN401
+    again = ask(hook, point, copy)
+    if is_same(first.said, again.said):
+        return
+    both = differing(first.said, again.said)
+    sentence = (
+        f"Hook {hook.name!r} gave two answers to equal views at {point} "
+        f"({place(hook, point)}): {both}. The second view is a copy, as after a reload: "
+        "compare what it holds with `==`, not with `is` or id()."
+    )
+    raise broken("equal", sentence, copy)
+
+
+def _paired(hook: Hooks, point: PointName, view: Any) -> None:  # noqa: ANN401  # a view
+    if point != "transform_context" or not is_paired(view.messages):
+        return
+    shown = tuple(fold((hook,), point, view).view.messages)
+    if not is_paired(shown):
+        raise broken("pairs", parted(hook, point, shown), view)
+
+
+def parted(hook: Hooks, point: PointName, shown: Any) -> str:  # noqa: ANN401  # messages
+    """What is wrong with what is shown."""
+    return (
+        f"Hook {hook.name!r} parts a tool call from its result at {point} "
+        f"({place(hook, point)}): {unpaired(shown)}. Keep whole rounds, as "
+        "`sliding_window` does, or return `repair(messages)`."
+    )
+
+
+def unpaired(shown: Any) -> str:  # noqa: ANN401  # messages
+    """The first call or result that stands alone."""
+    from loopcore.messages import AssistantMessage, ToolResultMessage  # noqa: PLC0415
+
+    calls = {c.id for m in shown if isinstance(m, AssistantMessage) for c in m.calls}
+    results = {m.call_id for m in shown if isinstance(m, ToolResultMessage)}
+    for message in shown:
+        if isinstance(message, ToolResultMessage) and message.call_id not in calls:
+            return f"the result of {message.call_id!r} is shown without its call"
+        if isinstance(message, AssistantMessage):
+            lost = [c.id for c in message.calls if c.id not in results]
+            if lost:
+                return f"the call {lost[0]!r} is shown without its result"
+    return "a result does not stand beside its call"
