@@ -1,0 +1,251 @@
+"""What is recorded is had again: replays, prefixes, forks, edits, and damage: 2, 9, 12."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import attrs
+from hypothesis import given
+from hypothesis import strategies as st
+from returns.result import Failure, Success
+
+from loopcore import LoopConfig, Prompt, State
+from loopcore.frozen import evolve
+from loopcore.journal import (
+    Journal,
+    JournalError,
+    Recorder,
+    backtest,
+    diff,
+    fork,
+    refold,
+    replay,
+    verify,
+)
+from loopcore.journal.journal import parsed
+from property_tests.programs import Program
+from property_tests.strategies import CALM, programs
+from property_tests.world import World, play
+
+HIDDEN: Final = "hunter2"
+
+
+def lived(program: Program) -> World:
+    """A run to which all of this happened."""
+    world = World.of(program.setup)
+    world.give(Prompt("begin"))
+    for n, move in enumerate(program.moves):
+        world.at = None if n % 3 == 2 else float(n)
+        play(world, program.script, move)
+    world.settle(program.script)
+    return world
+
+
+def written(
+    world: World, config: LoopConfig, *, redact: Sequence[str] = (), cut: int = 0
+) -> bytes:
+    """The file of it; after so many inputs its writer is replaced by another one."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "r.jsonl"
+        recorder, state = Recorder(path, flush="none", redact=redact), world.first
+        recording = recorder.open(config, state)
+        for n, (one, at) in enumerate(world.taken):
+            if n == cut and state.inputs:
+                recording.close()
+                recording = recorder.open(config, state)
+            state, _ = recording.advance(config, state, one, at=at).unwrap()
+        recording.close()
+        assert state == world.state
+        return path.read_bytes()
+
+
+def ends(config: LoopConfig, journal: Journal) -> list[State]:
+    """The states of a journal, as it replays."""
+    return [journal.start, *(s.state for s in replay(config, journal).unwrap().steps)]
+
+
+@given(programs(depth=1), st.integers(0, 20))
+def test_a_journal_replays_to_the_same_states_effects_and_events(
+    program: Program, cut: int
+) -> None:
+    """2, 9: also if its writer was replaced in the middle."""
+    world = lived(program)
+    config = world.config
+
+    journal = parsed(written(world, config, cut=cut), "r")
+    again = replay(config, journal).unwrap()
+
+    assert again.result.state == world.state
+    assert [step.effects for step in again.steps] == world.gave
+
+
+@given(programs(depth=1), st.data())
+def test_any_prefix_replays_and_the_rest_goes_on_from_it(
+    program: Program, data: st.DataObject
+) -> None:
+    """2"""
+    world = lived(program)
+    config = world.config
+    journal = Journal.of(config, world.first, [one for one, _ in world.taken]).unwrap()
+    count = data.draw(st.integers(0, len(journal.entries)))
+
+    prefix = evolve(journal, entries=journal.entries[:count])
+    state = ends(config, prefix)[-1]
+    saved = State.loads(state.dumps()).unwrap()
+    rest = Journal.of(config, saved, journal.entries[count:]).unwrap()
+
+    assert ends(config, rest)[-1] == ends(config, journal)[-1]
+
+
+@given(programs(depth=1), st.integers(0, 20))
+def test_a_journal_is_written_as_it_was_read(program: Program, cut: int) -> None:
+    """12"""
+    world = lived(program)
+    text = written(world, world.config, cut=cut)
+    journal = parsed(text, "r")
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "r.jsonl"
+        journal.write(path)
+        again = path.read_bytes()
+        assert verify(path).unwrap() == text.count(b"\n")
+
+    assert again == text
+    assert parsed(again, "r") == journal
+
+
+@given(programs(CALM, depth=1))
+def test_what_is_redacted_is_nowhere_in_a_file(program: Program) -> None:
+    config = attrs.evolve(program.setup.config(), system=f"say {HIDDEN}")
+    start = State.start(config, run_id="r")
+    world = World(config, start, start, [], [])
+    world.give(Prompt(f"my password is {HIDDEN}"))
+    world.settle(program.script)
+
+    text = written(world, config, redact=[HIDDEN])
+
+    assert HIDDEN.encode() not in text
+    assert len(parsed(text, "r").entries) == len(world.taken)
+
+
+@given(programs(depth=1), st.data())
+def test_a_fork_stands_where_the_run_stood(
+    program: Program, data: st.DataObject
+) -> None:
+    world = lived(program)
+    config = world.config
+    journal = parsed(written(world, config), "r")
+    at = data.draw(st.integers(0, len(journal.entries)))
+
+    forked = fork(config, journal, at=at, run_id="other").unwrap()
+
+    assert evolve(forked, run_id=journal.run_id) == ends(config, journal)[at]
+
+
+@given(programs(depth=1), st.data())
+def test_an_input_replaced_by_itself_changes_nothing(
+    program: Program, data: st.DataObject
+) -> None:
+    world = lived(program)
+    config = world.config
+    journal = parsed(written(world, config), "r")
+    at = data.draw(st.integers(1, len(journal.entries)))
+
+    found = refold(config, journal, at=at, replace=journal.entries[at - 1].input)
+
+    assert found.unwrap().state == world.state
+    assert found.unwrap().dropped == ()
+
+
+@given(programs(depth=1))
+def test_a_configuration_changes_nothing_beside_itself(program: Program) -> None:
+    world = lived(program)
+    config = world.config
+    journal = parsed(written(world, config), "r")
+
+    found = backtest([journal], old=config, new=config)
+
+    assert len(found.same) == 1
+    assert found.findings[0].again == ""
+    assert diff(config, journal, journal).is_same
+
+
+def read(text: bytes) -> Journal | JournalError:
+    """The journal in this text, or what is wrong with it."""
+    try:
+        return parsed(text, "r")
+    except JournalError as problem:
+        return problem
+
+
+CHANGES = st.tuples(
+    st.sampled_from(("flip", "cut", "drop", "double", "swap", "insert", "tear")),
+    st.integers(0, 2**31),
+    st.integers(1, 255),
+)
+
+
+def damaged(text: bytes, change: tuple[str, int, int]) -> bytes:
+    """The text with this done to it."""
+    how, where, what = change
+    place, lines = where % len(text), text.splitlines(keepends=True)
+    line, other = where % len(lines), what % len(lines)
+    swapped = [*lines]
+    swapped[line], swapped[other] = lines[other], lines[line]
+    done: dict[str, bytes] = {
+        "flip": text[:place] + bytes([text[place] ^ what]) + text[place + 1 :],
+        "cut": text[:place] + text[place + what :],
+        "drop": b"".join(lines[:line] + lines[line + 1 :]),
+        "double": b"".join(lines[: line + 1] + lines[line:]),
+        "swap": b"".join(swapped),
+        "insert": text[:place] + bytes([what]) + text[place:],
+        "tear": text[:place],
+    }
+    return done[how]
+
+
+@given(programs(CALM), st.lists(CHANGES, min_size=1, max_size=3))
+def test_damage_is_never_taken_for_another_run(
+    program: Program, changes: list[tuple[str, int, int]]
+) -> None:
+    """A damaged file names a line, or is what was whole of it; it never raises."""
+    world = lived(program)
+    config = world.config
+    text = written(world, config)
+    journal = parsed(text, "r")
+    broken = text
+    for change in changes:
+        broken = damaged(broken, change) or b"x"
+
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(broken)
+        file.flush()
+        verify(file.name)
+        found = read(broken)
+    if isinstance(found, JournalError):
+        assert found.line >= 1
+        return
+
+    kept = len(found.entries)
+    assert found.start == journal.start
+    assert found.entries == journal.entries[:kept]
+    assert isinstance(replay(config, found), Success)
+
+
+@given(programs(CALM, depth=1), programs(depth=1))
+def test_a_replay_under_another_configuration_tells_or_is_the_same(
+    program: Program, other: Program
+) -> None:
+    """It never raises, and what it says is a sentence."""
+    world = lived(program)
+    journal = parsed(written(world, world.config), "r")
+
+    match replay(other.setup.config(), journal):
+        case Failure(divergence):
+            assert 1 <= divergence.number <= len(journal.entries)
+            assert str(divergence).startswith("Diverged at input ")
+        case Success(again):
+            assert len(again.steps) == len(journal.entries)
+        case _:
+            raise AssertionError
