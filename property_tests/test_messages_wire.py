@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import frozen
 from hypothesis import given
@@ -76,6 +76,7 @@ CALLS: Final = st.builds(
     st.sampled_from(["{}", "", " ", "[", "[1]", '{"a":1}', '{"a":"\\ud800"}', "NaN"]),
     IDS,
 )
+Outcome: TypeAlias = Literal["ok", "error"]
 OUTCOMES: Final = st.sampled_from(["ok", "error", "timeout", "interrupted"])
 SAID: Final = st.lists(TEXTS | IMAGES | THOUGHTS, max_size=3)
 REPLIES: Final = st.builds(
@@ -206,7 +207,7 @@ def read_back(messages: Iterable[Json], model: str) -> list[Message]:
             if block["type"] != "tool_result":
                 found.append(UserMessage([part(block)]))
                 continue
-            outcome = "error" if block.get("is_error") else "ok"
+            outcome: Outcome = "error" if block.get("is_error") else "ok"
             said = [part(inner) for inner in block["content"]]
             call_id = block["tool_use_id"]
             found.append(ToolResultMessage(call_id, names[call_id], said, outcome))
@@ -336,9 +337,10 @@ def parts(draw: st.DrawFn, place: int) -> Said:
         return Said(Thinking("", "Em0=", redacted=True), stream, block)
     arguments = draw(ARGUMENTS)
     raw = json.dumps(arguments, ensure_ascii=draw(st.booleans()))
-    block = {"type": "tool_use", "id": f"k{place}", "name": words, "input": arguments}
+    called = {"id": f"k{place}", "name": words, "input": arguments}
     stream = call(place, f"k{place}", words, *pieces(draw, raw))
-    return Said(ToolCall.parse(words, raw, f"k{place}"), stream, block)
+    made = ToolCall.parse(words, raw, f"k{place}")
+    return Said(made, stream, {"type": "tool_use", **called})
 
 
 @st.composite

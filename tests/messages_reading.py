@@ -20,8 +20,8 @@ def event(kind: str, **fields: Json) -> bytes:
 
 def start(**usage: Json) -> bytes:
     """The first event, with these counts."""
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
-    rest = {"model": "m", "stop_reason": None, "usage": usage}
+    message: Json = {"id": "msg_1", "type": "message", "role": "assistant"}
+    rest: Json = {"content": [], "model": "m", "stop_reason": None, "usage": usage}
     return event("message_start", message={**message, **rest})
 
 

@@ -193,10 +193,10 @@ def ran(
     name: str = MODEL,
     given: Mapping[str, Json] | None = None,
     **fields: Json,
-) -> tuple[RunResult, list[Request]]:
+) -> tuple[RunResult[Json], list[Request]]:
     """A run against these answers, and its requests; each is one that is taken."""
     with serving(*answers) as server:
-        wire = {} if name == MODEL else {"wire": "messages"}
+        wire: dict[str, Json] = {} if name == MODEL else {"wire": "messages"}
         model = connect(
             name, base_url=server.url, api_key=SECRET, **wire, **(given or {})
         )

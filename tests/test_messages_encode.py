@@ -488,20 +488,24 @@ class TestEffort:
         sent = body([USER], thinking="high", options={"max_tokens": 1_500})
         assert "thinking" not in sent
 
+    def under_way(self, *parts: Json, model: str = MODEL) -> list[Message]:
+        """A conversation amid tool calls: those of the reply with these parts."""
+        return [USER, used(*parts, model=model), result("c")]
+
     def test_waits_while_calls_are_under_way_that_began_without(self) -> None:
         """A model that takes a budget refuses to begin to think amid tool calls."""
-        foreign = [USER, used(call("c"), model=OTHER), result("c")]
+        foreign = self.under_way(call("c"), model=OTHER)
         assert "thinking" not in body(foreign, thinking="low")
         assert "thinking" in body(
             [*foreign, AssistantMessage("a"), USER], thinking="low"
         )
-        own = [USER, used(Thinking("t", "s"), call("c")), result("c")]
+        own = self.under_way(Thinking("t", "s"), call("c"))
         assert "thinking" in body(own, thinking="low")
         more = [*own, used(call("d")), result("d"), UserMessage("And?")]
         assert "thinking" in body(more, thinking="low")
 
     def test_does_not_wait_with_newer_models(self) -> None:
-        foreign = [USER, used(call("c"), model=OTHER), result("c")]
+        foreign = self.under_way(call("c"), model=OTHER)
         assert body(foreign, NEWEST, thinking="low")["thinking"] == ADAPTIVE
 
     def test_has_the_option_where_it_says_the_same(self) -> None:

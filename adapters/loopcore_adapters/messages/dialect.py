@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final, Literal
 
 from attrs import field, frozen
@@ -80,6 +81,7 @@ Source: https://platform.claude.com/docs/en/build-with-claude/thinking-troublesh
 """
 
 
+@lru_cache(256)
 def dialect_of(model: str) -> Dialect:
     """The dialect of the model that has this name.
 
