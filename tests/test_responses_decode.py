@@ -152,6 +152,7 @@ class TestText:
         asks = begins("function_call", 0, id="fc_1", name="look")
         found = reply(sealed, said("a", output_index=0), asks, ended())
         assert [Thinking, Text, ToolCall] == [type(part) for part in found.parts]
+        assert Text("a") == found.parts[1]
 
     def test_cut_inside_a_character_is_whole(self) -> None:
         found = reply(said("a\ud83d"), said("\ude00b"), ended())
