@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import attrs
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from returns.result import Failure, Success
 
@@ -29,6 +29,8 @@ from property_tests.strategies import CALM, programs
 from property_tests.world import World, play
 
 HIDDEN: Final = "hunter2"
+FEWER: Final = settings(max_examples=max(settings().max_examples // 4, 25))
+"""Each example here is a run that is written, read and folded several times."""
 
 
 def lived(program: Program) -> World:
@@ -65,6 +67,7 @@ def ends(config: LoopConfig, journal: Journal) -> list[State]:
     return [journal.start, *(s.state for s in replay(config, journal).unwrap().steps)]
 
 
+@FEWER
 @given(programs(depth=1), st.integers(0, 20))
 def test_a_journal_replays_to_the_same_states_effects_and_events(
     program: Program, cut: int
@@ -80,6 +83,7 @@ def test_a_journal_replays_to_the_same_states_effects_and_events(
     assert [step.effects for step in again.steps] == world.gave
 
 
+@FEWER
 @given(programs(depth=1), st.data())
 def test_any_prefix_replays_and_the_rest_goes_on_from_it(
     program: Program, data: st.DataObject
@@ -98,6 +102,7 @@ def test_any_prefix_replays_and_the_rest_goes_on_from_it(
     assert ends(config, rest)[-1] == ends(config, journal)[-1]
 
 
+@FEWER
 @given(programs(depth=1), st.integers(0, 20))
 def test_a_journal_is_written_as_it_was_read(program: Program, cut: int) -> None:
     """12"""
@@ -115,6 +120,7 @@ def test_a_journal_is_written_as_it_was_read(program: Program, cut: int) -> None
     assert parsed(again, "r") == journal
 
 
+@FEWER
 @given(programs(CALM, depth=1))
 def test_what_is_redacted_is_nowhere_in_a_file(program: Program) -> None:
     config = attrs.evolve(program.setup.config(), system=f"say {HIDDEN}")
@@ -129,6 +135,7 @@ def test_what_is_redacted_is_nowhere_in_a_file(program: Program) -> None:
     assert len(parsed(text, "r").entries) == len(world.taken)
 
 
+@FEWER
 @given(programs(depth=1), st.data())
 def test_a_fork_stands_where_the_run_stood(
     program: Program, data: st.DataObject
@@ -143,6 +150,7 @@ def test_a_fork_stands_where_the_run_stood(
     assert evolve(forked, run_id=journal.run_id) == ends(config, journal)[at]
 
 
+@FEWER
 @given(programs(depth=1), st.data())
 def test_an_input_replaced_by_itself_changes_nothing(
     program: Program, data: st.DataObject
@@ -158,6 +166,7 @@ def test_an_input_replaced_by_itself_changes_nothing(
     assert found.unwrap().dropped == ()
 
 
+@FEWER
 @given(programs(depth=1))
 def test_a_configuration_changes_nothing_beside_itself(program: Program) -> None:
     world = lived(program)
@@ -205,6 +214,7 @@ def damaged(text: bytes, change: tuple[str, int, int]) -> bytes:
     return done[how]
 
 
+@FEWER
 @given(programs(CALM), st.lists(CHANGES, min_size=1, max_size=3))
 def test_damage_is_never_taken_for_another_run(
     program: Program, changes: list[tuple[str, int, int]]
@@ -233,6 +243,7 @@ def test_damage_is_never_taken_for_another_run(
     assert isinstance(replay(config, found), Success)
 
 
+@FEWER
 @given(programs(CALM, depth=1), programs(depth=1))
 def test_a_replay_under_another_configuration_tells_or_is_the_same(
     program: Program, other: Program
