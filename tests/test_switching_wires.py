@@ -20,10 +20,9 @@ from loopcore import (
 )
 from loopcore.hooks import Hooks, TurnUpdate, TurnView
 from loopcore_adapters import connect
-from loopcore_adapters.wire import HttpRequest
 from tests.chat_server import ChatServer, chat_server
 from tests.four_wires import Called, Said, Thought, over, wire_of
-from tests.wire_rules import MODELS, broken
+from tests.wire_rules import MODELS, broken_json
 
 Orders = list[tuple[str, ...]]
 ORDERS: Final[Orders] = [(*one, *reversed(one)) for one in permutations(MODELS)]
@@ -82,9 +81,7 @@ def test_a_run_goes_over_any_wire_at_any_turn(order: tuple[str, ...]) -> None:
     results = [m.text for m in result.messages if isinstance(m, ToolResultMessage)]
     assert [f"rain in city {turn}" for turn in range(len(order) - 1)] == results
     for request in server.requests:
-        body = json.dumps(request.body).encode()
-        sent = HttpRequest("POST", request.path, {}, body)
-        assert broken(wire_of(request.path), sent) == []
+        assert broken_json(request.path, request.body) == []
 
 
 def signed(request: Any) -> set[str]:

@@ -1,7 +1,8 @@
 """Requests as the four wires have them, each judged by the rules of its own protocol."""
 
+import json
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from attrs import evolve
 
@@ -10,6 +11,7 @@ from loopcore_adapters.connect import WIRES
 from loopcore_adapters.providers import PROVIDERS
 from loopcore_adapters.wire import Encode, HttpRequest
 from tests import chat_rules, gemini_rules, messages_rules, responses_rules
+from tests.four_wires import wire_of
 
 MODELS: Final[Mapping[str, str]] = {
     "chat": "acme:chatty",
@@ -43,6 +45,12 @@ def broken(wire: str, request: HttpRequest) -> list[str]:
             return messages_rules.problems(request.body)
         case _:
             return _refused(request)
+
+
+def broken_json(path: str, body: Any) -> list[str]:
+    """The same of a request as a server saw it."""
+    request = HttpRequest("POST", path, {}, json.dumps(body).encode())
+    return broken(wire_of(path), request)
 
 
 def _refused(request: HttpRequest) -> list[str]:
