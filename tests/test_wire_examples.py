@@ -15,6 +15,7 @@ from loopcore import (
     Interpreter,
     LoopConfig,
     Model,
+    RunResult,
     run,
     tool,
 )
