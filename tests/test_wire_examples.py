@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import sys
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -34,7 +35,7 @@ def test_a_draft_of_a_quick_model_is_reviewed_over_another_wire(
     monkeypatch.syspath_prepend(EXAMPLES)
     with serving(by_path("A draft."), by_path("The final version.")) as server:
         rerouted = ModuleType("loopcore_adapters")
-        rerouted.__dict__["connect"] = lambda name: _connect(name, server)
+        rerouted.__dict__["connect"] = partial(_connect, server)
         monkeypatch.setitem(sys.modules, "loopcore_adapters", rerouted)
         importlib.import_module("review")
     sys.modules.pop("review")
@@ -51,7 +52,7 @@ def test_a_draft_of_a_quick_model_is_reviewed_over_another_wire(
     ]
 
 
-def _connect(name: str, server: ChatServer) -> Model:
+def _connect(server: ChatServer, name: str) -> Model:
     """The real `connect`; what is local speaks Chat Completions, as the embedded one does."""
     where: dict[str, Any] = {"base_url": server.url, "api_key": "a-key"}
     if name.startswith("local:"):
@@ -72,8 +73,8 @@ def weather(city: str) -> str:
 
 async def recorded_and_forked(folder: Path, server: ChatServer) -> RunResult:
     """A run over one wire, and another that goes on from its third turn over another."""
-    model = _connect("local:qwen", server)
-    strong = _connect("anthropic:claude-sonnet-4-5", server)
+    model = _connect(server, "local:qwen")
+    strong = _connect(server, "anthropic:claude-sonnet-4-5")
     config = LoopConfig(model=model, tools=[weather])
     interpreter = Interpreter(model, strong, weather)
     await run(config, interpreter, "Hm?", journal=folder / "r1.jsonl", run_id="r1")
