@@ -63,7 +63,7 @@ def refolded(given: Iterable[Input], loop: LoopConfig) -> State:
 
 
 def test_a_batch_of_five_with_failures_a_steer_and_an_abort_takes_seconds() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     found = explore(
         config(),
         "go",
@@ -75,7 +75,7 @@ def test_a_batch_of_five_with_failures_a_steer_and_an_abort_takes_seconds() -> N
     assert (None, True) == (found.counterexample, found.complete)
     assert {"done", "aborted"} == set(found.reasons)
     assert found.states > 1000
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_orders_that_lead_to_the_same_state_are_merged() -> None:

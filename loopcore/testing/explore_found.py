@@ -36,9 +36,13 @@ class Counterexample:
         return "\n".join(self.lines())
 
     def lines(self) -> Iterator[str]:
-        """What is broken, and the program that leads to it."""
+        """What is broken, and what leads to it."""
         said = f": {self.said}" if self.said else ""
         yield f"{self.law}{said}"
+        yield from self.program()
+
+    def program(self) -> Iterator[str]:
+        """The inputs that lead to it, line by line."""
         yield f"It takes {len(self.inputs)} inputs:"
         state = self.first
         for n, given in enumerate(self.inputs, 1):

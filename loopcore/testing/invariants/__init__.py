@@ -13,7 +13,7 @@ from loopcore.testing.invariants.moment import Broken, Law, Moment, hold
 from loopcore.testing.invariants.passes import Pass, Raised, Said
 from loopcore.testing.invariants.results import Results
 from loopcore.testing.invariants.spies import Watched
-from loopcore.testing.invariants.told import Balance, Coded, Tokens, Waiting
+from loopcore.testing.invariants.told import Balance, Coded, Counted, Tokens, Waiting
 from loopcore.testing.invariants.watch import LAWS, Check, Watch, laws_of
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Chains",
     "Check",
     "Coded",
+    "Counted",
     "Ends",
     "Gates",
     "Law",

@@ -1,5 +1,6 @@
 """One step as laws see it, and what they say when it breaks them."""
 
+from collections.abc import Callable
 from typing import Protocol, Self, TypeVar
 
 from attrs import frozen
@@ -82,16 +83,19 @@ def brief(value: object) -> str:
 class Broken(AssertionError):
     """A law that does not hold: its name, what is wrong, and at which step.
 
-    `given` is the input after which it did not hold, `state` the state before it.
+    `given` is the input after which it did not hold, `state` the state before it, and
+    `program`, if there is one, says how to get there when it is printed.
     """
 
     def __init__(self, law: str, said: str, state: State, given: Input) -> None:
         super().__init__(law, said, state, given)
         self.law, self.said, self.state, self.given = law, said, state, given
+        self.program: Callable[[], str] | None = None
 
     def __str__(self) -> str:
         said = f": {self.said}" if self.said else ""
-        return f"broken: {self.law}{said}"
+        program = f"\n{self.program()}" if self.program else ""
+        return f"broken: {self.law}{said}{program}"
 
 
 def name_of(law: object) -> str:

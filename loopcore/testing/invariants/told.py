@@ -189,6 +189,19 @@ def _is_request(effect_id: str, run_id: str) -> bool:
 
 
 @frozen(weakref_slot=False)
+class Counted:
+    """D17: every input is counted, and time does not go back."""
+
+    def see(self, moment: Moment) -> "Counted":
+        """Look at a step."""
+        before, after = moment.before, moment.after
+        hold(after.inputs == before.inputs + 1, "it counts {} inputs", after.inputs)
+        held = before.now is None or (after.now is not None and after.now >= before.now)
+        hold(held, "it was {}, and is {}", before.now, after.now)
+        return self
+
+
+@frozen(weakref_slot=False)
 class Coded:
     """12: what is encoded and decoded again is equal: states, inputs, effects, events.
 

@@ -21,12 +21,12 @@ from loopcore.testing.invariants.moment import Broken, Law, Moment, hold, name_o
 from loopcore.testing.invariants.passes import passes
 from loopcore.testing.invariants.results import Results
 from loopcore.testing.invariants.spies import Watched
-from loopcore.testing.invariants.told import Balance, Tokens, Waiting
+from loopcore.testing.invariants.told import Balance, Counted, Tokens, Waiting
 
 LAWS: Final[tuple[Law, ...]] = (
     *(Waiting(), Balance(), Paired(), Gates(), Aborted(), Queues(), Chains()),
     *(Requests(), Results(), OneByOne(), Ends(), Retries(), Outputs(), Memories()),
-    Tokens(),
+    *(Tokens(), Counted()),
 )
 """What must hold at every step of every run, as laws that have seen nothing yet."""
 
@@ -97,8 +97,12 @@ class Watch:
             return placed
         ready: State = placed.unwrap()
         moment = self._step(ready)
-        laws = tuple(_see(law, moment) for law in self.laws)
+        laws = tuple(look(law, moment) for law in self.laws)
         return Success(evolve(self, state=moment.after, laws=laws, seen=moment))
+
+    def moved(self, state: State) -> "Watch":
+        """The same under a state that is equal, such as one that was saved and loaded."""
+        return evolve(self, state=state)
 
     def _step(self, ready: State) -> Moment:
         given = _inbox(ready)
@@ -145,7 +149,12 @@ def _answered(state: State, given: Input) -> Effect | None:
     return next((e for e in state.waiting if e.id == given.effect_id), None)
 
 
-def _see(law: Law, moment: Moment) -> Law:
+def look(law: Law, moment: Moment) -> Law:
+    """The law after this step.
+
+    Raises:
+        Broken: if it does not hold.
+    """
     try:
         return law.see(moment)
     except AssertionError as problem:

@@ -1,0 +1,155 @@
+"""A whole configuration as a Hypothesis state machine: whatever happens, in any order."""
+
+from typing import Any, ClassVar, Final, TypeAlias
+from unittest import TestCase
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule
+
+from loopcore.config import AnyConfig, LoopConfig
+from loopcore.effects import RunTool
+from loopcore.inputs import Abort, Answer, Continue, Input, Prompt
+from loopcore.messages import AssistantMessage
+from loopcore.testing.invariants import LAWS, Check, Law, laws_of
+from loopcore.testing.machine_moves import (
+    PARTIALS,
+    PLACES,
+    STRANGERS,
+    TIMES,
+    Reaction,
+    reactions,
+    tools_of,
+)
+from loopcore.testing.machine_run import Run
+from loopcore.testing.strategies.answering import prompts, queued
+from loopcore.testing.strategies.plain import Drawn
+from loopcore.tools import ToolOutput, ToolSpec
+
+Configs: TypeAlias = AnyConfig | Drawn[Any]
+
+
+def loop_machine(config: Configs, *checks: Check | Law) -> type[TestCase]:
+    """A test case of a whole configuration, for unittest and pytest to run.
+
+    Whatever may happen to a run happens, in any order: prompts, replies of every kind,
+    outcomes of tools, decisions, steers, aborts, failures, answers that come too late,
+    saves and loads, forks. All laws of `loopcore.testing.invariants` see every step.
+
+    Args:
+        config: what the runs are; or a strategy, for one that is drawn.
+        checks: more that must hold: functions of a state, where False or an
+            AssertionError says that it is broken; or laws.
+
+    >>> TestLoop = loop_machine(LoopConfig(model="test:m"), lambda state: state.run < 9)
+    """
+    is_drawn = isinstance(config, st.SearchStrategy)
+    drawn: Any = config if is_drawn else st.just(config)
+    laws = (*LAWS, *laws_of(*checks))
+    made: Any = type("Loop", (LoopMachine,), {"configs": drawn, "laws": laws})
+    case: Any = made.TestCase
+    case.settings = settings(
+        deadline=None,
+        stateful_step_count=STEPS,
+        suppress_health_check=SLOW,
+        phases=DRAWN if is_drawn else FIXED,
+    )
+    tested: type[TestCase] = case
+    return tested
+
+
+FIXED: Final = (Phase.explicit, Phase.reuse, Phase.generate)
+"""What happened is made short without Hypothesis, which takes much longer for it."""
+DRAWN: Final = (*FIXED, Phase.shrink)
+SLOW: Final = (HealthCheck.too_slow, HealthCheck.data_too_large)
+STEPS: Final = 40
+"""How many things happen in a test, unless its `settings` say something else."""
+
+
+def _configs(machine: "LoopMachine") -> Drawn[AnyConfig]:
+    return machine.configs
+
+
+def _reactions(machine: "LoopMachine") -> Drawn[Reaction]:
+    return reactions(machine.tools)
+
+
+REACTIONS: Final = st.runner().flatmap(_reactions)
+
+
+class LoopMachine(RuleBasedStateMachine):
+    """Runs of one configuration; each rule takes one of them and something happens to it."""
+
+    configs: ClassVar[Drawn[AnyConfig]] = st.just(LoopConfig(model="test:m"))
+    laws: ClassVar[tuple[Law, ...]] = LAWS
+    tools: tuple[ToolSpec, ...] = ()
+
+    runs: Bundle[Run] = Bundle("runs")
+
+    @initialize(target=runs, config=st.runner().flatmap(_configs))
+    def begin(self, config: AnyConfig) -> Run:
+        """A run begins."""
+        self.tools = tuple(dict.fromkeys(tools_of(config)))
+        run = Run.of(config, self.laws)
+        run.give(Prompt("begin"))
+        return run
+
+    @rule(run=runs, what=REACTIONS)
+    def answered(self, run: Run, what: Reaction) -> None:
+        """Something that it waits for is answered; if it rests, it is prompted."""
+        run.react(what)
+
+    @rule(run=runs, what=REACTIONS, other=REACTIONS)
+    def answered_twice(self, run: Run, what: Reaction, other: Reaction) -> None:
+        """Most of what happens are answers."""
+        run.react(what)
+        run.react(other)
+
+    @rule(run=runs, given=prompts(), at=TIMES)
+    def prompted(self, run: Run, given: Prompt, at: float | None) -> None:
+        """Somebody says something, whether it is time or not."""
+        run.expect(given, at)
+
+    @rule(run=runs, given=st.one_of(queued(), queued(), st.just(Continue())), at=TIMES)
+    def spoken_to(self, run: Run, given: Input, at: float | None) -> None:
+        """Somebody steers, follows up, takes it back, or wants it to go on."""
+        run.expect(given, at)
+
+    @rule(run=runs, n=PLACES)
+    def failed(self, run: Run, n: int) -> None:
+        """Nobody could perform it; a pause is over."""
+        for effect in run.waits(n):
+            run.expect(effect.fail("nobody could"))
+
+    @rule(run=runs, streamed=PARTIALS)
+    def aborted(self, run: Run, streamed: AssistantMessage | None) -> None:
+        """It is stopped; what had been streamed is kept."""
+        ids = [effect.id for effect in run.state.waiting] if streamed else []
+        partials: Any = dict.fromkeys(ids, streamed)
+        run.expect(Abort("enough", partials=partials))
+
+    @rule(run=runs, n=PLACES, effect_id=STRANGERS)
+    def answered_in_vain(self, run: Run, n: int, effect_id: str) -> None:
+        """D15: an answer to what is over, or was never asked, or a wrong one is refused."""
+        run.refuse(Answer(effect_id, "hello"), "stranger")
+        if run.ended:
+            run.again(n)
+        for effect in run.waits(n):
+            value = 3 if isinstance(effect, RunTool) else ToolOutput("?")
+            run.refuse(Answer(effect.id, value), "wrong_kind")
+
+    @rule(target=runs, run=runs)
+    def forked(self, run: Run) -> Run:
+        """From here on there are two of it."""
+        return run.fork()
+
+    @rule(run=runs)
+    def reloaded(self, run: Run) -> None:
+        """2, 9, 12: it is the fold of what it was given, and goes on from its saved form."""
+        run.refold()
+        run.reload()
+
+    @rule(run=runs, backwards=st.booleans())
+    def settled(self, run: Run, *, backwards: bool) -> None:
+        """A fork of it comes to an end, whoever answers first."""
+        run.fork().settle(backwards=backwards)
