@@ -11,9 +11,17 @@ from loopcore.testing.explore_search import explore
 from loopcore.testing.simulate import simulate
 
 if TYPE_CHECKING:
+    from loopcore.testing import strategies
+    from loopcore.testing.check import check_hooks
+    from loopcore.testing.laws import check_merge_laws
     from loopcore.testing.machine import loop_machine
 
-NEED_HYPOTHESIS: Final = {"loop_machine": "loopcore.testing.machine"}
+NEED_HYPOTHESIS: Final = {
+    "check_hooks": "loopcore.testing.check",
+    "check_merge_laws": "loopcore.testing.laws",
+    "loop_machine": "loopcore.testing.machine",
+    "strategies": "loopcore.testing",
+}
 """Imported when they are asked for: the extra `testing` brings Hypothesis."""
 
 __all__ = [
@@ -22,15 +30,33 @@ __all__ = [
     "FunctionModel",
     "ScriptedModel",
     "ScriptedTools",
+    "check_hooks",
+    "check_merge_laws",
     "explore",
     "faults",
     "loop_machine",
     "simulate",
+    "strategies",
 ]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # what the module has
     if name in NEED_HYPOTHESIS:
-        return getattr(import_module(NEED_HYPOTHESIS[name]), name)
+        return _with_hypothesis(name, NEED_HYPOTHESIS[name])
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)
+
+
+def _with_hypothesis(name: str, module: str) -> Any:  # noqa: ANN401  # as above
+    try:
+        if name == "strategies":
+            return import_module(f"{module}.{name}")
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("hypothesis", "cloudpickle"):
+            raise
+        message = (
+            f"loopcore.testing.{name} needs {missing.name}: "
+            '`pip install "loopcore[testing]"`.'
+        )
+        raise ModuleNotFoundError(message, name=missing.name) from None

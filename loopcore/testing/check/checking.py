@@ -145,6 +145,12 @@ SETTINGS: Final = settings(
     phases=(Phase.generate, Phase.shrink),
     print_blob=False,
     report_multiple_bugs=False,
-    suppress_health_check=list(HealthCheck),
+    suppress_health_check=(
+        HealthCheck.data_too_large,
+        HealthCheck.filter_too_much,
+        HealthCheck.large_base_example,
+        HealthCheck.nested_given,
+        HealthCheck.too_slow,
+    ),
 )
 """The same runs each time, so that a check does not come and go."""
