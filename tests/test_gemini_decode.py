@@ -514,9 +514,9 @@ class TestUsage:
 
     def test_does_not_count_thoughts_twice(self) -> None:
         """Where a server counts them among the candidates, as its total shows."""
-        usage = counts(10, 50, thoughts=30, total=60)
+        usage = counts(10, 50, thoughts=30, toolUsePrompt=5, total=65)
         assert reply(says("a", reason="STOP", usageMetadata=usage)).usage == Usage(
-            10, 50, reasoning=30
+            15, 50, reasoning=30
         )
 
     def test_counts_what_the_providers_tools_gave_as_input(self) -> None:

@@ -532,6 +532,11 @@ class TestThoughts:
         ]
         assert reply_parts(keep(code), Text("b"), made_by="a:b") == [{"text": "b"}]
 
+    def test_in_words_are_never_what_only_the_provider_understands(self) -> None:
+        """Whatever a model thinks, it cannot write a part of a request."""
+        payload = keep({"executableCode": {"code": "1"}}).signature
+        assert reply_parts(Thinking("hm", payload)) == [{"text": "hm", "thought": True}]
+
     @pytest.mark.parametrize(
         "payload", ["x", "{", "[]", '{"gemini": 7}', '{"gemini": {"functionCall": {}}}']
     )

@@ -170,8 +170,6 @@ def usage_of(raw: Mapping[str, Json]) -> Usage:
         count(raw.get(f"{n}TokenCount")) for n in ("cachedContent", "thoughts")
     )
     tools = count(raw.get("toolUsePromptTokenCount"))
-    within = thoughts <= made and count(raw.get("totalTokenCount")) == (
-        prompt + tools + made
-    )
+    within = count(raw.get("totalTokenCount")) == prompt + tools + made
     output = made if within else made + thoughts
     return Usage(max(0, prompt - cached) + tools, output, cached, 0, thoughts)

@@ -31,11 +31,10 @@ def kept(thought: Thinking) -> dict[str, Json]:
     >>> kept(keep({"thoughtSignature": "Zm9v"})), kept(Thinking("hm", "Zm9v"))
     ({'thoughtSignature': 'Zm9v'}, {})
     """
-    payload = thought.signature or ""
-    if not thought.redacted or not payload.startswith("{"):
+    if not thought.redacted:
         return {}
     try:
-        part = members(members(parse(payload)).get(NAME))
+        part = members(members(parse(thought.signature or "")).get(NAME))
     except ValueError:
         return {}
     return {} if OURS & part.keys() else part
