@@ -678,6 +678,25 @@ def test_an_answer_that_nobody_waits_for_is_a_divergence(tmp_path: Path) -> None
     assert "it is refused now. r1.1.2.model.1 was answered already" in str(found)
 
 
+def test_a_hook_that_fails_may_stand_in_another_line(tmp_path: Path) -> None:
+    """A stop tells where a hook failed; code that moves is no difference."""
+
+    def fails(_: Any) -> Any:
+        raise ValueError
+
+    def elsewhere(_: Any) -> Any:
+        # two lines
+        # further down
+        raise ValueError
+
+    path = tmp_path / "r.jsonl"
+    recorded(path, under=config(Hooks("rule", after_tool_result=fails)))
+
+    again = replay(config(Hooks("rule", after_tool_result=elsewhere)), read(path))
+
+    assert str(again.unwrap().result.stop).startswith("hook_error")
+
+
 def test_a_hook_that_is_gone_is_named(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     recorded(path, under=config(Hooks(after_tool_result=softened)))

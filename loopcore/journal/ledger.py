@@ -8,7 +8,7 @@ from pyrsistent import PVector
 
 from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
 from loopcore.events import Event, HookWrote, MessageAdded, RunEnd, Stop
-from loopcore.frozen import FrozenDict, Json, dump_json, freeze_object
+from loopcore.frozen import FrozenDict, Json, dump_json, evolve, freeze_object
 from loopcore.hooks import TurnUpdate
 from loopcore.journal.digests import Digests
 from loopcore.journal.pieces import pieces
@@ -74,7 +74,7 @@ class Ledger:
             case HookWrote(update=TurnUpdate(transcript=PVector())):
                 return "replaced", self._replaced(event)
             case RunEnd(run_id=state.run_id):
-                return "stop", self.digests.shown(event.stop, Stop)
+                return "stop", self.digests.shown(_placeless(event.stop), Stop)
             case _:
                 return None
 
@@ -164,6 +164,11 @@ class Ledger:
 
     def _transcript(self, owner: State | None) -> list[str]:
         return [self.digests(message) for message in owner.transcript] if owner else []
+
+
+def _placeless(stop: Stop) -> Stop:
+    """The stop without the line at which a hook failed: code moves within its file."""
+    return evolve(stop, detail="") if stop.reason == "hook_error" else stop
 
 
 def shortened(value: Json) -> Json:

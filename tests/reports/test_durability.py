@@ -224,7 +224,7 @@ def test_a_pause_with_an_output_type_goes_on_alike_from_memory_and_json() -> Non
     run = begin(config(tools=[*asking("a"), spec("b")], output=int))
     run = run.says(call("b")).ran("b").says(call("a"))
 
-    ended = []
+    ended: list[State] = []
     for one in (run, reloaded(run)):
         again = one.give(one.asked("a").approve()).ran("a").says("41")
         ended.append(again.state)
