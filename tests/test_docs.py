@@ -105,7 +105,7 @@ def test_every_name_of_both_documents_has_its_place(name: str) -> None:
     assert re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text_of("tool_loop.md"))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ["hooks.md", "tool_loop.md"])
 def test_what_a_page_calls_ours_is_there(page: str) -> None:
     """Weakness 22: names that were renamed are found out."""
     ours = re.findall(
