@@ -289,6 +289,14 @@ def test_an_app_is_tested(load: Load) -> None:
     load("test_app").test_it_looks_before_it_answers()
 
 
+def test_a_hook_is_tested_by_its_laws(load: Load) -> None:
+    load("test_hooks").test_it_is_a_hook()
+
+
+def test_a_hook_is_tested_by_a_property(load: Load) -> None:
+    load("test_hooks").test_every_shown_result_follows_its_call()
+
+
 def test_every_order_is_gone_through(load: Load) -> None:
     load("test_orders").test_every_call_is_answered_once_whatever_comes_first()
 

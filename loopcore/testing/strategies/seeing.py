@@ -13,12 +13,12 @@ from loopcore.effects import CallModel, Effect, RequestApproval
 from loopcore.hooks.points import POINTS, Point, PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.hooks.updates import RetryUpdate, TurnUpdate
-from loopcore.hooks.views import ErrorView, TurnView, View
+from loopcore.hooks.views import ContextView, ErrorView, TurnView, View
 from loopcore.inputs import Answer
 from loopcore.messages import ToolCall
 from loopcore.testing.strategies.answering import answers, inputs, prompts
 from loopcore.testing.strategies.changing import updates
-from loopcore.testing.strategies.history import renumber, transcripts
+from loopcore.testing.strategies.history import is_paired, renumber, transcripts
 from loopcore.testing.strategies.listening import Heard, listening
 from loopcore.testing.strategies.plain import Drawn
 from loopcore.testing.strategies.speech import errors, replies
@@ -41,6 +41,7 @@ def views(
     max_turns: int = 5,
     tools: Iterable[ToolLike | Nested] | None = None,
     point: PointName | None = None,
+    odd: bool = False,
 ) -> Drawn[V]:
     """Views of this kind, as a real run shows them to its second hook or to its first.
 
@@ -51,7 +52,9 @@ def views(
         kind: the class of the view.
         max_turns: how many replies the history has at most, before the present turn.
         tools: what is offered; by default tools that are made up.
-        point: which of its points, for a kind that two have: the later one by default.
+        point: which of its points, for a kind that two have: of results the later one, of
+            turns the earlier one by default.
+        odd: also what is shown once an earlier hook has parted calls from their results.
     """
     chosen = point or _point_of(kind)
     if tools is None:
@@ -60,7 +63,7 @@ def views(
             offered = offered.filter(bool)
     else:
         offered = st.just(tuple(spec_of(tool) for tool in tools))
-    return _views(chosen, max_turns, offered)
+    return _views(chosen, max_turns, offered, odd=odd)
 
 
 def _point_of(kind: type[View]) -> PointName:
@@ -78,7 +81,12 @@ CALLED: Final = frozenset(("before_tool_call", "after_tool_call"))
 
 @st.composite
 def _views(
-    draw: st.DrawFn, point: PointName, most: int, offered: Drawn[tuple[ToolSpec, ...]]
+    draw: st.DrawFn,
+    point: PointName,
+    most: int,
+    offered: Drawn[tuple[ToolSpec, ...]],
+    *,
+    odd: bool,
 ) -> Any:  # noqa: ANN401  # a view of the point
     specs = draw(offered)
     watched = _watched(specs)
@@ -95,7 +103,10 @@ def _views(
     if point not in watched.heard:
         reject()
     note(f"The view's state is reached by:\n{walk}")
-    return _later(draw, POINTS[point], watched.heard[point])
+    view = watched.heard[point]
+    later = _later(draw, POINTS[point], view)
+    parted = isinstance(later, ContextView) and not is_paired(later.messages)
+    return view if parted and not odd else later
 
 
 FORGETS: Final = 7
