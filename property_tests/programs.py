@@ -25,7 +25,7 @@ from property_tests.catalogue import (
     TOOLS,
     inner,
 )
-from property_tests.table import Plan, Said, spied
+from property_tests.table import Plan
 
 TOOL_NAMES: Final = tuple(tool.name for tool in TOOLS)
 NESTED: Final = (CHILD, TIMED, GUARDED)
@@ -52,15 +52,14 @@ class Setup(Brief):
     follow_ups: Any = "one"
     output: Any = None
 
-    def config(self, heard: list[Said] | None = None) -> LoopConfig:
-        """The configuration; what its hooks say goes to `heard`."""
-        hooks = tuple(plan.hook() for plan in self.plans)
-        nested = (inner(name, setup.config(heard)) for name, setup in self.inside)
+    def config(self) -> LoopConfig:
+        """The configuration."""
+        nested = (inner(name, setup.config()) for name, setup in self.inside)
         tools = (tool for tool in TOOLS if tool.name in self.tools)
         return LoopConfig(
             model="test:main",
             tools=(*tools, *nested),
-            hooks=hooks if heard is None else spied(hooks, heard),
+            hooks=tuple(plan.hook() for plan in self.plans),
             parallel=self.parallel,
             steering=self.steering,
             follow_ups=self.follow_ups,

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from attrs import define, frozen
 from hypothesis import strategies as st
 
-from loopcore import AssistantMessage, ModelError, ToolOutput
+from loopcore import AssistantMessage, ModelError
 from loopcore.messages import Finish, Part, Text
 from property_tests.catalogue import (
     CALLS,
@@ -194,13 +194,3 @@ def scripts(**more: Any) -> st.SearchStrategy[Script]:
     """What runs are answered."""
     among = Range(**more)
     return _drawn(lambda draws: script(draws, among))
-
-
-def answers() -> st.SearchStrategy[AssistantMessage | ModelError]:
-    """What a model answers."""
-    return _drawn(lambda draws: answer(draws, Range()))
-
-
-def outputs() -> st.SearchStrategy[ToolOutput]:
-    """What a tool gives."""
-    return st.sampled_from(OUTPUTS)

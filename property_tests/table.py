@@ -1,4 +1,4 @@
-"""Hooks made of data: what each says at a point, turn by turn; and a spy that listens.
+"""Hooks made of data: what each says at a point, turn by turn.
 
 A table hook is pure: what it says depends on the turn, the place of the call and its
 memory, none of which depends on the order in which answers arrive.
@@ -7,7 +7,7 @@ memory, none of which depends on the order in which answers arrive.
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, get_args
 
-from attrs import field, frozen
+from attrs import frozen
 
 from loopcore.frozen import evolve
 from loopcore.hooks import Hooks, Need
@@ -115,77 +115,3 @@ def _place(point: PointName, view: Any) -> int:  # any view
     """Which call of its reply it is about; 0 at the points that are about no call."""
     turn = view.state.turn
     return int(turn.at) if point in CALL_POINTS and turn else 0
-
-
-@frozen
-class Raised:
-    """What the spy heard when a hook raised."""
-
-    error: Exception = field(eq=str)
-
-
-@frozen(eq=False)
-class Said:
-    """One of these hooks was asked: where, what it saw, what it said."""
-
-    place: str
-    point: PointName
-    n: int
-    hook: str
-    view: Any
-    value: object
-    hooks: tuple[Hooks, ...]
-
-
-EYE: Final = "eye"
-
-
-def spied(hooks: tuple[Hooks, ...], heard: list[Said]) -> tuple[Hooks, ...]:
-    """The same hooks, everything they say noted, after one that sees all and is silent.
-
-    The silent one is asked first, so that each pass of a point begins with it.
-    """
-    eye = _hook(dict.fromkeys(NAMES, _silent), Hooks(EYE))
-    every = (eye, *hooks)
-    return tuple(_spied(hook, Ear(hook.name, every, heard)) for hook in every)
-
-
-def _silent(view: object) -> None:
-    """Sees, and says nothing."""
-
-
-@frozen(eq=False)
-class Ear:
-    """Notes what one of these hooks sees and says."""
-
-    hook: str
-    hooks: tuple[Hooks, ...]
-    heard: list[Said]
-
-    def note(self, point: PointName, view: Any, value: object) -> None:
-        """It was asked."""
-        place, n = view.state.place, _place(point, view)
-        self.heard.append(Said(place, point, n, self.hook, view, value, self.hooks))
-
-
-def _spied(hook: Hooks, ear: Ear) -> Hooks:
-    functions: Functions = {
-        point: _listening(point, function, ear)
-        for point, function in hook.functions.items()
-    }
-    return _hook(functions, hook)
-
-
-def _listening(
-    point: PointName, function: Callable[[Any], object], ear: Ear
-) -> Callable[[Any], object]:
-    def listening(view: Any) -> object:  # any view
-        try:
-            value = function(view)
-        except Exception as error:
-            ear.note(point, view, Raised(error))
-            raise
-        ear.note(point, view, value)
-        return value
-
-    return listening

@@ -8,14 +8,19 @@ from hypothesis import strategies as st
 from loopcore import Message, Prompt
 from loopcore.events import MessageAdded
 from loopcore.hooks import Ask
-from property_tests.batches import OneByOne
+from loopcore.testing.invariants import (
+    Balance,
+    Chains,
+    Gates,
+    OneByOne,
+    Paired,
+    Results,
+    Waiting,
+)
 from property_tests.catalogue import CHILD, GUARDED, SERVICE, calm, wild
-from property_tests.laws import Balance, Paired, Waiting
 from property_tests.programs import Program, Script
-from property_tests.results import Results
 from property_tests.strategies import ORDERLY, programs
 from property_tests.table import After, Edited, Entry, Fail, Say
-from property_tests.verdicts import Chains, Gates
 from property_tests.world import RUN_ID, World, order_aside, play, run
 
 GATES: Final = (

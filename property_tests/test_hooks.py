@@ -10,12 +10,11 @@ from loopcore import AssistantMessage, Message, SystemMessage, UserMessage
 from loopcore.events import MessageAdded
 from loopcore.hooks import ContextUpdate
 from loopcore.hooks.points import POINTS, PointName
+from loopcore.testing.invariants import Chains, Memories, Requests, Retries
 from property_tests.catalogue import CALLS, calm, wild
-from property_tests.ends import Retries
 from property_tests.programs import Program, Setup
 from property_tests.strategies import WILD, programs
 from property_tests.table import NAMES, Entry, Plan, Say
-from property_tests.verdicts import Chains, Memories, Requests
 from property_tests.world import World, run
 
 TURNS: Final = (

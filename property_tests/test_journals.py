@@ -124,8 +124,7 @@ def test_a_journal_is_written_as_it_was_read(program: Program, cut: int) -> None
 @given(programs(CALM, depth=1))
 def test_what_is_redacted_is_nowhere_in_a_file(program: Program) -> None:
     config = attrs.evolve(program.setup.config(), system=f"say {HIDDEN}")
-    start = State.start(config, run_id="r")
-    world = World(config, start, start, [], [])
+    world = World.under(config)
     world.give(Prompt(f"my password is {HIDDEN}"))
     world.settle(program.script)
 

@@ -1,12 +1,21 @@
 """Runs begin, end and are told in order, and queues keep what they are given: 5, 8, 11."""
 
+from attrs import evolve
 from hypothesis import given
 
 from loopcore import Prompt
+from loopcore.testing.invariants import (
+    Aborted,
+    Balance,
+    Ends,
+    Outputs,
+    Paired,
+    Queues,
+    Tokens,
+    Waiting,
+    Watched,
+)
 from property_tests.catalogue import calm, wild
-from property_tests.ends import Ends
-from property_tests.laws import Aborted, Balance, Paired, Queues, Tokens, Waiting
-from property_tests.outputs import Outputs
 from property_tests.programs import KINDS, Program, Setup
 from property_tests.strategies import CALM, programs, setups
 from property_tests.world import World, play, run
@@ -40,10 +49,12 @@ def test_a_configuration_may_change_between_two_steps(
 ) -> None:
     """D52: also a nested run's, and it may be gone: 3, 11 and 13 hold all the same."""
     world = World.of(program.setup, Waiting(), Balance(), Paired(), Tokens())
-    configs = (world.config, other.config(), bare.config())
+    configs = [
+        Watched.of(config) for config in (world.config, other.config(), bare.config())
+    ]
     world.give(Prompt("begin"))
     for n, move in enumerate(program.moves):
-        world.config = configs[(n + move.n) % 3]
+        world.watch = evolve(world.watch, config=configs[(n + move.n) % 3])
         play(world, program.script, move)
     world.settle(program.script)
 

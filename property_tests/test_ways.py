@@ -122,12 +122,12 @@ def test_run_and_stream_do_what_hands_do(setup: Setup, script: Script) -> None:
 
 async def ran_to_its_end(setup: Setup, script: Script) -> State:
     """What `run` makes of it."""
-    result = await run(setup.config([]), interpreter(script), "begin", run_id=RUN_ID)
+    result = await run(setup.config(), interpreter(script), "begin", run_id=RUN_ID)
     return result.state
 
 
 async def streamed_to_its_end(setup: Setup, script: Script) -> tuple[State, list[Any]]:
     """What `stream` makes of it, and what it told."""
-    live = stream(setup.config([]), interpreter(script), "begin", run_id=RUN_ID)
+    live = stream(setup.config(), interpreter(script), "begin", run_id=RUN_ID)
     events = [event async for event in live]
     return live.state, events

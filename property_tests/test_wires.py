@@ -4,7 +4,7 @@ from base64 import b64encode
 from collections.abc import Iterable
 from typing import Final
 
-from attrs import define, evolve
+from attrs import evolve, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,26 +20,28 @@ from loopcore import (
     project,
 )
 from loopcore.frozen import EMPTY
+from loopcore.testing.invariants import Moment
 from loopcore_adapters.connect import WIRES
 from loopcore_adapters.loose import Json
 from property_tests.programs import Program
 from property_tests.strategies import programs
-from property_tests.world import Forks, Moment, run
+from property_tests.world import run
 from tests.four_wires import SPEECH, Called, Said, Thought
 from tests.wire_rules import MODELS, broken, encoder, requests
 
 
-@define
-class Sendable(Forks):
+@frozen
+class Sendable:
     """Everything that a model is shown, and everything that is stored, can be sent."""
 
-    def see(self, moment: Moment) -> None:
+    def see(self, moment: Moment) -> "Sendable":
         """A step was taken."""
         for effect in moment.effects.perform:
             if isinstance(effect, CallModel):
                 judge(effect)
         if moment.after.transcript is not moment.before.transcript:
             judge(CallModel("i", "test:m", moment.after.transcript))
+        return self
 
 
 def judge(call: CallModel) -> None:

@@ -1,17 +1,14 @@
-"""A run that is driven by hand, and watched: every step is shown to some watchers."""
+"""A run that is driven by hand, and watched: every step is shown to some laws."""
 
-import copy
 from collections.abc import Iterable
-from typing import Any, Final, Protocol, Self, TypeVar
+from typing import Any, Final
 
-import attrs
 from attrs import define, field, frozen
 from pyrsistent import pvector
 from returns.result import Failure
 
 from loopcore import (
     Abort,
-    Answer,
     Continue,
     Effect,
     Effects,
@@ -24,58 +21,27 @@ from loopcore import (
     Steer,
     UserMessage,
     Withdraw,
-    deliver,
-    step,
 )
-from loopcore.events import Event
 from loopcore.frozen import EMPTY, evolve
-from property_tests.catalogue import PARTIALS
+from loopcore.testing.invariants import Law, Moment, Watch, hold
+from property_tests.catalogue import PARTIALS, WRONG
 from property_tests.programs import Move, Program, Script, Setup
-from property_tests.table import Said
 
-E = TypeVar("E", bound=Event)
-
-
-@frozen(eq=False)
-class Moment:
-    """One step: what was taken, and what came of it.
-
-    `answered` is the effect that an answer was for; `config` the outer configuration.
-    """
-
-    config: LoopConfig
-    before: State
-    given: Input
-    after: State
-    effects: Effects
-    said: tuple[Said, ...]
-    answered: Effect | None
-
-    def told(self, kind: type[E]) -> tuple[E, ...]:
-        """The events of this kind."""
-        return tuple(event for event in self.effects.tell if isinstance(event, kind))
+BAD: Final = frozenset(
+    (point, id(value)) for point, values in WRONG.items() for value in values
+)
 
 
-class Watcher(Protocol):
-    """Sees every step that was taken, and asserts what must hold."""
+@frozen
+class Refused:
+    """What no hook may return is its failure, whatever the rules of its point say."""
 
-    def see(self, moment: Moment) -> None: ...
-
-    def fork(self) -> Self: ...
-
-
-class Forks:
-    """A watcher whose memory is dicts, lists and sets of what cannot change."""
-
-    __slots__ = ()
-
-    def fork(self) -> Self:
-        """One that has seen the same so far."""
-        watcher: Any = self
-        names = (f.name for f in attrs.fields(watcher.__class__))
-        copied = {name: copy.copy(getattr(self, name)) for name in names}
-        forked: Self = attrs.evolve(watcher, **copied)
-        return forked
+    def see(self, moment: Moment) -> "Refused":
+        for one in moment.passes:
+            last = one.said[-1]
+            wrong = (last.point, id(last.value)) in BAD
+            hold(not wrong or one.end == "fault", "{} was taken", last.value)
+        return self
 
 
 RUN_ID: Final = "r"
@@ -86,88 +52,71 @@ MOST: Final = 40
 class World:
     """A state under a configuration, with everything that happened to it.
 
-    `ended` tells how an answer to what does not wait any more is to be refused. `at` is
-    the time of what is given without one; `reload` saves and loads the state before each
-    input.
+    `at` is the time of what is given without one; `reload` saves and loads the state
+    before each input.
     """
 
-    config: LoopConfig
-    state: State
+    watch: Watch
     first: State
-    heard: list[Said]
-    watchers: list[Watcher]
     taken: list[tuple[Input, float | None]] = field(
         factory=list[tuple[Input, float | None]]
     )
     gave: list[Effects] = field(factory=list[Effects])
     asked: dict[str, Effect] = field(factory=dict[str, Effect])
-    ended: dict[str, str] = field(factory=dict[str, str])
     said: int = 0
     at: float | None = None
     reload: bool = False
 
     @classmethod
-    def of(cls, setup: Setup, *watchers: Watcher) -> "World":
+    def of(cls, setup: Setup, *laws: Law) -> "World":
         """A run that has not begun."""
-        heard: list[Said] = []
-        config = setup.config(heard)
-        state = State.start(config, run_id=RUN_ID)
-        return cls(config, state, state, heard, list(watchers))
+        return cls.under(setup.config(), *laws)
+
+    @classmethod
+    def under(cls, config: LoopConfig, *laws: Law) -> "World":
+        """A run of this configuration that has not begun."""
+        watch = Watch.of(config, Refused(), *laws, run_id=RUN_ID)
+        return cls(watch, watch.state)
+
+    @property
+    def state(self) -> State:
+        """Where it is."""
+        return self.watch.state
+
+    @property
+    def config(self) -> LoopConfig:
+        """What it is a run of."""
+        return self.watch.config.plain
 
     def fork(self) -> "World":
         """The same so far; what follows is its own."""
         return World(
-            self.config,
-            self.state,
+            self.watch,
             self.first,
-            self.heard,
-            [watcher.fork() for watcher in self.watchers],
             [*self.taken],
             [*self.gave],
             dict(self.asked),
-            dict(self.ended),
             self.said,
             self.at,
             self.reload,
         )
 
     def give(self, given: Input, *, at: float | None = None) -> Rejected | None:
-        """Deliver and step, under the eyes of the watchers; the refusal if it is refused."""
+        """Deliver and step, under the eyes of the laws; the refusal if it is refused."""
         at = self.at if at is None else at
         if self.reload:
-            self.state = State.loads(self.state.dumps()).unwrap()
-        placed = deliver(self.state, given, at=at)
-        if isinstance(placed, Failure):
-            return placed.failure()
-        self.heard.clear()
-        before, ready = self.state, placed.unwrap()
-        self.state, effects = step(self.config, ready)
+            loaded = State.loads(self.state.dumps()).unwrap()
+            self.watch = self.watch.moved(loaded)
+        taken = self.watch.take(given, at=at)
+        if isinstance(taken, Failure):
+            return taken.failure()
+        self.watch = taken.unwrap()
+        assert self.watch.seen is not None
+        effects = self.watch.seen.effects
         self.taken.append((given, at))
         self.gave.append(effects)
-        self._show(before, ready, effects)
-        return None
-
-    def _show(self, before: State, ready: State, effects: Effects) -> None:
-        given = ready.inbox
-        assert given is not None
-        answered = (
-            self.asked.get(given.effect_id) if isinstance(given, Answer) else None
-        )
-        moment = Moment(
-            self.config,
-            before,
-            given,
-            self.state,
-            effects,
-            tuple(self.heard),
-            answered,
-        )
         self.asked.update((effect.id, effect) for effect in effects.perform)
-        self.ended.update(dict.fromkeys(effects.cancel, "stranger"))
-        if isinstance(given, Answer):
-            self.ended[given.effect_id] = "duplicate"
-        for watcher in self.watchers:
-            watcher.see(moment)
+        return None
 
     def fresh(self, what: str) -> str:
         """A text that nobody said before."""
@@ -232,9 +181,9 @@ def given(world: World, move: Move) -> Input:
             return Abort("enough", partials=partials(world.state, move.n))
 
 
-def run(program: Program, *watchers: Watcher, reload: bool = False) -> World:
-    """Play a program from its prompt to its end."""
-    world = World.of(program.setup, *watchers)
+def run(program: Program, *laws: Law, reload: bool = False) -> World:
+    """Play a program from its prompt to its end, under these laws."""
+    world = World.of(program.setup, *laws)
     world.reload = reload
     world.give(Prompt("begin"))
     return go_on(world, program.script, program.moves)
