@@ -246,7 +246,12 @@ class TestTools:
 
     def test_have_nothing_beside_a_reference(self) -> None:
         """The protocol's own rule; what stands there is kept around it."""
-        dog = {"$ref": "#/$defs/Dog", "description": "A dog.", "default": {"$ref": 1}}
+        dog = {
+            "$ref": "#/$defs/Dog",
+            "$comment": "c",
+            "description": "A dog.",
+            "default": {"$ref": 1},
+        }
         schema = {
             "type": "object",
             "properties": {
@@ -261,6 +266,7 @@ class TestTools:
         assert function["parametersJsonSchema"] == schema | {
             "properties": {
                 "dog": {
+                    "$comment": "c",
                     "anyOf": [{"$ref": "#/$defs/Dog"}],
                     "description": "A dog.",
                     "default": {"$ref": 1},
