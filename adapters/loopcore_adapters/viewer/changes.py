@@ -5,9 +5,10 @@
 {"l": [n, m, items]}    a list: its first n and its last m items are the same
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from loopcore.hooks import UNSET
 from loopcore_adapters.viewer.tables import Tables, Told
 
 Raw: TypeAlias = Any
@@ -66,3 +67,24 @@ def _of_list(tables: Tables, old: Sequence[Raw], new: Sequence[Raw]) -> Change:
 
 def _same(one: Raw, other: Raw) -> bool:
     return one is other or (type(one) is type(other) and bool(one == other))
+
+
+Difference: TypeAlias = tuple[tuple[str, ...], Raw, Raw]
+"""A path, the old value and the new one; UNSET for one that is not there."""
+
+
+def differences(old: Raw, new: Raw, path: tuple[str, ...] = ()) -> Iterator[Difference]:
+    """What differs between two values, member by member.
+
+    >>> list(differences({"a": 1, "b": 2}, {"a": 1, "b": 3}))
+    [(('b',), 2, 3)]
+    """
+    if _same(old, new):
+        return
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        yield path, old, new
+        return
+    before, after = _members(old), _members(new)
+    for key in {**before, **after}:
+        was, now = before.get(key, UNSET), after.get(key, UNSET)
+        yield from differences(was, now, (*path, key))

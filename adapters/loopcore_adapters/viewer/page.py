@@ -15,6 +15,7 @@ from loopcore_adapters.viewer.spies import AnyConfig
 from loopcore_adapters.viewer.tables import Tables
 from loopcore_adapters.viewer.timeline import Timeline, timeline
 
+ASSETS: Final = files("loopcore_adapters.viewer") / "assets"
 SCRIPTS: Final = (
     "values.js",
     "past.js",
@@ -97,7 +98,7 @@ def _escaped(text: str) -> str:
 
 
 def _asset(name: str) -> str:
-    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
+    return (ASSETS / name).read_text(encoding="utf-8")
 
 
 def _script() -> str:

@@ -116,7 +116,7 @@ class Side:
 
     def _field(self, name: str, value: Any) -> Told:  # noqa: ANN401  # any field's value
         if name in LONG:
-            return counted(len(value), "message")
+            return {"said": counted(len(value), "message")}
         if name == "tools":
             return [self.tables.text(spec.name) for spec in value]
         if name == "content":
@@ -149,7 +149,7 @@ class Side:
         said["same"] = self.same.setdefault(message, len(self.same))
         wrote = shaping.of.get(number)
         if wrote:
-            said["hooks"] = [[w.hook, w.point, list(w.fields)] for w in wrote]
+            said["hooks"] = [[w.hook, w.point, list(w.fields)] for w in _once(wrote)]
             said |= self._before(wrote)
         return said
 
@@ -162,6 +162,11 @@ class Side:
             return {"was": self.known.number(view.message)}
         parts = [part_told(self.tables, part) for part in view.parts]
         return {"raw": {"outcome": view.outcome, "p": parts}}
+
+
+def _once(wrote: list[Wrote]) -> list[Wrote]:
+    """Each hook once for a point: an edited call passes its gate again."""
+    return list({(one.hook, one.point): one for one in wrote}.values())
 
 
 def _bare(effect: Effect) -> dict[str, Any]:

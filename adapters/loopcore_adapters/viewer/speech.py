@@ -68,8 +68,9 @@ class Shaping:
             self._shaped(message, self._calls.pop((run_id, place), []))
 
     def _shaped(self, message: Message, wrote: list[Wrote]) -> None:
-        if wrote:
-            self.of.setdefault(self.known.number(message), []).extend(wrote)
+        shaping = [one for one in wrote if set(one.fields) != {"memo"}]
+        if shaping:
+            self.of.setdefault(self.known.number(message), []).extend(shaping)
 
 
 def raw(wrote: list[Wrote]) -> Any:  # noqa: ANN401  # a view, or None

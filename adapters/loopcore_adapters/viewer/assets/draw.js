@@ -155,7 +155,7 @@ function heading(past, message, mark, fresh) {
 function earlier(past, message) {
   const parts = message.raw ? message.raw.p : message.was !== undefined ? past.messages[message.was].p ?? [] : null;
   if (!parts || same(parts, message.p ?? [])) return null;
-  return make("div", { class: "was" }, make("span", { class: "dim" }, "before hooks: "), ...parts.map((part) => partOf(part, "before hooks")));
+  return make("div", { class: "was" }, make("span", { class: "dim" }, parts.length ? "before hooks: " : "before hooks: empty"), ...parts.map((part) => partOf(part, "before hooks")));
 }
 
 /** About how high a card is, before it is drawn. */

@@ -278,6 +278,7 @@ function begin() {
   the("view-both").hidden = !other;
   if (other) view.what = "both";
   strip(one);
+  for (const point of one.points) for (const [hook] of point.hooks ?? []) hookChip(hook);  // their colours are told apart in order
   const asked = location.hash.slice(1);
   go(asked === "" ? data.at ?? one.end : asked, { quiet: true });
 }

@@ -98,6 +98,7 @@ function fieldsOf(past, fields) {
     const value = fields[n + 1];
     box.append(make("span", {}, fields[n]));
     if (fields[n] === "memo") box.append(make("span", { class: "dim" }, "see memory"));
+    else if (value !== null && typeof value === "object" && "said" in value) box.append(make("span", {}, value.said));
     else if (value !== null && typeof value === "object" && "parts" in value) box.append(make("div", {}, ...value.parts.map((part) => partOf(part, "content"))));
     else if (isMessage(value)) box.append(card(past, value.m));
     else if (Array.isArray(value) && value.length && value.every(isMessage)) box.append(make("div", {}, ...value.map((one) => card(past, one.m))));
