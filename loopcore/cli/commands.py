@@ -17,6 +17,7 @@ from loopcore.cli.options import Options, shared
 from loopcore.cli.records import check_, explain_, replay_, verify_
 from loopcore.cli.session import Session, opened
 from loopcore.cli.terminal import asking, be_editable, be_lenient
+from loopcore.cli.view import view_
 
 CODES: Final = """\b
 Exit codes:
@@ -106,7 +107,7 @@ def chat(app: str | None, **given: Any) -> None:  # noqa: ANN401  # the options
 
 for command in (
     *(replay_, fork_, backtest_, diff_, explain_),
-    *(shrink_, verify_, check_),
+    *(shrink_, verify_, check_, view_),
 ):
     commands.add_command(command)
 
