@@ -33,7 +33,8 @@ def encode(
     """The request for this effect.
 
     `options` go into the body as they are, those of the effect over those given here; but
-    what `reasoning` and `text` do not say is filled in.
+    what `reasoning` and `text` do not say is filled in. A model that refuses to be asked for
+    encrypted thoughts wants the option `include=[]`.
     """
     return Encoder(dialect, options or {})(call)
 
