@@ -828,6 +828,17 @@ def test_each_piece_is_looked_at_once() -> None:
     assert grows(_calls_then_words, 500) < 30
 
 
+def _one_character_an_event(number: int) -> bytes:
+    first = call(index=0, id="c", name="f", arguments='{"a":"')
+    more = call(index=0, arguments="x") * number
+    return first + more + call(index=0, arguments='"}') + CALLED
+
+
+def test_long_arguments_take_time_in_proportion() -> None:
+    """Report 183: one character an event, and the whole is parsed once, at the end."""
+    assert grows(_one_character_an_event, 1_600) < 30
+
+
 def test_a_detail_grows_and_what_was_said_of_it_stays() -> None:
     entries = [
         {"type": "a", "index": 0, "text": "1", "format": "x", "signature": ""},

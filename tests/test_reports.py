@@ -1,7 +1,6 @@
 """What users of comparable systems reported: each row is a test, or waits for something.
 
-These are the rows about hooks, calls, transcripts, structured output, records and their
-growth; those about wires and concurrency are named by the tests of these parts.
+Those about wires are listed in `reports_on_wires`.
 """
 
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Final
 import pytest
 
 from tests.named_tests import docstring
+from tests.reports_on_wires import SPEED, STREAMS, TRANSPORT
 from tests.vector_rows import rows_of, unnamed
 
 TESTS: Final = Path(__file__).parent / "reports"
@@ -20,13 +20,14 @@ TRANSCRIPTS: Final = {*range(109, 116), 117, *range(119, 128)}
 OUTPUTS: Final = {159, 160, 162, *range(164, 169)}
 RECORDS: Final = {*range(130, 135), *range(136, 151), 152, 153, 155, 157, 158}
 GROWTH: Final = {*range(185, 192)}
-ROWS: Final = HOOKS | CALLS | TRANSCRIPTS | OUTPUTS | RECORDS | GROWTH
+OF_WIRES: Final = STREAMS | TRANSPORT | SPEED
+ROWS: Final = HOOKS | CALLS | TRANSCRIPTS | OUTPUTS | RECORDS | GROWTH | OF_WIRES.keys()
 
 INTERPRETER: Final = "test_interpreter.py"
 ENCODE: Final = "test_chat_encode.py"
 THOUGHTS: Final = "test_responses_encode.py::TestThoughts"
 
-ELSEWHERE: Final = {
+ELSEWHERE: Final = OF_WIRES | {
     3: "test_run.py::test_cancelling_a_run_cancels_and_awaits_what_is_in_flight",
     9: "test_stream.py::test_a_stream_ends_in_the_state_that_a_run_ends_in",
     82: "tool_loop_vectors/test_unknown_tools.py"
