@@ -80,7 +80,7 @@ def _cut(schema: Json) -> Object:
     kept, notes = dict[str, Json](), dict[str, Json]()
     for name, value in members(schema).items():
         word = WORDS.get(name, _note)(name, value)
-        if word:
+        if word and word[0] not in kept:
             kept[word[0]] = word[1]
         elif name not in SILENT:
             notes[name] = value
@@ -101,6 +101,8 @@ def _close(kept: Object, schema: Object) -> None:
     """Objects have the properties that they name and no other; all else is typed."""
     if not kept.keys() & {"type", "enum", "const", "anyOf"}:
         raise _Unsayable
+    if kept.keys() >= {"properties", "anyOf"}:
+        raise _Unsayable  # two closed objects have nothing in common
     types = kept.get("type")
     if types == "object" or "object" in items(types):
         if "properties" not in kept and schema.get("additionalProperties") is not False:
@@ -124,7 +126,6 @@ def _each(_name: str, value: Json) -> Kept:
 
 
 def _all(_name: str, value: Json) -> Kept:
-    # Closed objects have nothing in common: no value would fit two of them.
     return _each("", value) if len(items(value)) == 1 else _refuse()
 
 
