@@ -155,12 +155,15 @@ class Ledger:
             self._runs[run_id] = Shown()
             return None
         now = [self.digests(message) for message in effect.messages]
-        stored = self._transcript(owner)
-        if now == stored:  # a hook may show it in a vector of its own
+        if self._is_stored(now, owner):  # a hook may show it in a vector of its own
             self._runs[run_id] = Shown()
             return None
         self._runs[run_id] = Shown(now)
-        return pieces(before.base(lambda: stored), now)
+        return pieces(before.base(lambda: self._transcript(owner)), now)
+
+    def _is_stored(self, shown: list[str], owner: State | None) -> bool:
+        same_length = owner is not None and len(shown) == len(owner.transcript)
+        return same_length and shown == self._transcript(owner)
 
     def _transcript(self, owner: State | None) -> list[str]:
         return [self.digests(message) for message in owner.transcript] if owner else []
