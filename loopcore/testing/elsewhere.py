@@ -3,7 +3,8 @@
 import json
 import pickle
 import sys
-from typing import Any, NoReturn
+from contextlib import suppress
+from typing import IO, Any, Final, NoReturn
 
 from loopcore.hooks.fold import fold
 from loopcore.runtime.model import Model
@@ -40,10 +41,43 @@ def _said(hook: Any, point: Any, view: Any) -> str:  # noqa: ANN401  # as they w
     return said_text(returned(point, answer))
 
 
+def _asked(packed: bytes) -> object:
+    """What these hooks say, or why they cannot be asked."""
+    try:
+        path, hooks = pickle.loads(packed)  # noqa: S301  # packed by this very program
+        sys.path[:] = path
+        asked = pickle.loads(hooks)  # noqa: S301  # as above
+        return [_said(hook, point, view) for hook, point, view in asked]
+    except Exception as problem:  # noqa: BLE001  # whatever loading them does
+        return f"{type(problem).__name__}: {problem}"
+
+
+def send(stream: IO[bytes], data: bytes) -> None:
+    """Write a message: its length, then itself."""
+    stream.write(len(data).to_bytes(LENGTH, "big") + data)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> bytes:
+    """The next message; EOFError if there is none."""
+    size = int.from_bytes(_exactly(stream, LENGTH), "big")
+    return _exactly(stream, size)
+
+
+def _exactly(stream: IO[bytes], size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) != size:
+        raise EOFError
+    return data
+
+
+LENGTH: Final = 8
+
+
 def main() -> None:
-    """Read hooks and views, and write what the hooks say about them."""
-    path, asked = pickle.load(sys.stdin.buffer)  # noqa: S301  # packed by this very program
-    sys.path[:] = path
-    out, sys.stdout = sys.stdout, sys.stderr
-    said = [_said(hook, point, view) for hook, point, view in asked]
-    out.write(json.dumps(said))
+    """Read hooks and views, and write what the hooks say, until nobody asks any more."""
+    asks, tells = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # where hooks print to
+    with suppress(EOFError):
+        while True:
+            send(tells, json.dumps(_asked(receive(asks))).encode())

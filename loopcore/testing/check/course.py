@@ -14,6 +14,7 @@ from loopcore.hooks.rule import Hooks
 from loopcore.hooks.updates import Update
 from loopcore.inputs import Abort, Answer, Input
 from loopcore.reducer import advance
+from loopcore.reducer.ask import parked
 from loopcore.runtime.purity import differing, is_same
 from loopcore.state import State
 from loopcore.testing.check.asking import ask, place
@@ -137,7 +138,10 @@ def course(
         if not draw(MORE):
             break
         take(draw(inputs(walk.state, answering=offer.answers)))
-    take.lead(point, lambda: any(one.point == point for one in ear.heard))
+    take.lead(
+        point,
+        lambda: any(one.point == point for one in ear.heard) and not parked(walk.state),
+    )
     return found
 
 

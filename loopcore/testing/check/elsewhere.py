@@ -2,9 +2,7 @@
 
 import dis
 import io
-import json
-import os
-import subprocess
+import pickle
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -24,6 +22,7 @@ from loopcore.runtime.purity import Returned, base, is_own
 from loopcore.runtime.tool import Tool
 from loopcore.testing.check.asking import place
 from loopcore.testing.check.broken import broken, shortened
+from loopcore.testing.check.process import process_of
 from loopcore.testing.elsewhere import model_of, said_text, tool_of
 
 
@@ -38,7 +37,6 @@ class Sample:
 
 
 SEEDS: Final = ("1", "2", "3")
-MOST_SECONDS: Final = 60
 
 
 def ask_elsewhere(samples: list[Sample]) -> str:
@@ -56,7 +54,7 @@ def ask_elsewhere(samples: list[Sample]) -> str:
     here = [said_text(sample.said) for sample in samples]
     sets = any(_suspects(sample.hook, sample.point) for sample in samples)
     for seed in SEEDS if sets else SEEDS[:1]:
-        there = _asked(packed, seed)
+        there = process_of(seed).ask(packed)
         if isinstance(there, str):
             return there
         for sample, one, other in zip(samples, here, there, strict=True):
@@ -75,33 +73,6 @@ def _other(sample: Sample, one: str, other: str) -> str:
         "set of texts, and hashes them, differently in every process: sort it "
         "(`sorted(...)`), or keep a dict or a list."
     )
-
-
-def _asked(packed: bytes, seed: str) -> list[str] | str:
-    """What the hooks say in a process with this hash seed, or why they say nothing."""
-    environment = {
-        **os.environ,
-        "PYTHONHASHSEED": seed,
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-    }
-    command = [
-        sys.executable,
-        "-c",
-        "from loopcore.testing.elsewhere import main; main()",
-    ]
-    done = subprocess.run(  # noqa: S603  # this very Python
-        command,
-        input=packed,
-        capture_output=True,
-        env=environment,
-        timeout=MOST_SECONDS,
-        check=False,
-    )
-    if done.returncode:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        return f"another process failed to ask the hooks: {' '.join(last)}"
-    said: list[str] = json.loads(done.stdout)
-    return said
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # as above
@@ -123,8 +94,8 @@ def _packed(samples: list[Sample]) -> bytes:
     out = io.BytesIO()
     with _by_value():
         asked = [(sample.hook, sample.point, sample.view) for sample in samples]
-        _Pickler(out).dump((sys.path, asked))
-    return out.getvalue()
+        _Pickler(out).dump(asked)
+    return pickle.dumps((sys.path, out.getvalue()))
 
 
 @contextmanager

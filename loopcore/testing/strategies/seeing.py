@@ -31,7 +31,7 @@ V = TypeVar("V", bound=View)
 FREE: Final = 3
 """How many inputs a run takes, at most, before it is led to its point."""
 
-LED: Final = 12
+LED: Final = 8
 """How many it is led by, at most."""
 
 
