@@ -424,7 +424,7 @@ POLICIES: Final = {
     ),
     "limits_of_nothing": limits(turns=0),
     "retry": retry(3, fallback=["test:a", "test:b"]),
-    "ask_before": ask_before("pay", when=_early),
+    "ask_before": ask_before("look", when=_early),
     "redact": redact("x", "[0-9]+"),
     "compact": compact(4, keep=2),
     "nudge": nudge("Go on.", 2),
