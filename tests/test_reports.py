@@ -1,4 +1,4 @@
-"""What users of comparable systems reported: each row is a test, or waits for something.
+"""What users of comparable systems reported: each row is a test.
 
 Those about wires are listed in `reports_on_wires`.
 """
@@ -47,12 +47,6 @@ ELSEWHERE: Final = OF_WIRES | {
 }
 """Rows that are tests of the part they are about."""
 
-NOT_YET: Final = {
-    105: "the compaction policy: what an overflow leads to",
-    115: "the compaction policy: how long a context is",
-}
-"""Rows of which something waits, and for what."""
-
 DIFFERS: Final = {
     1: "a check that runs besides the model is the program's own; it ends a run by Abort",
     5: "a limit ends a run with the reply that was there; it has no text of its own",
@@ -68,15 +62,8 @@ DIFFERS: Final = {
 """Rows that are decided otherwise than reported, and why; their tests show what is done."""
 
 
-def test_every_row_is_a_test_or_waits_for_something() -> None:
-    assert set(rows_of(TESTS)) | ELSEWHERE.keys() | NOT_YET.keys() == ROWS
-
-
-def test_what_waits_entirely_is_no_test() -> None:
-    """The others have a test of what there is."""
-    parts = {105}
-
-    assert (set(rows_of(TESTS)) | ELSEWHERE.keys()) & NOT_YET.keys() == parts
+def test_every_row_is_a_test() -> None:
+    assert set(rows_of(TESTS)) | ELSEWHERE.keys() == ROWS
 
 
 def test_every_test_names_a_row() -> None:

@@ -87,12 +87,13 @@ def truncate_results(
         if len(view.text) <= limit:
             return None
         rest = tuple(part for part in view.parts if not isinstance(part, Text))
-        return ToolResultUpdate((_cut(view.text, limit, tail, marker), *rest))
+        return ToolResultUpdate((cut(view.text, limit, tail, marker), *rest))
 
     return Hooks("truncate_results", after_tool_result=truncate)
 
 
-def _cut(text: str, limit: int, tail: int, marker: str | None) -> Part:
+def cut(text: str, limit: int, tail: int, marker: str | None) -> Part:
+    """The head of a text and its tail, with what says how much is missing between."""
     missing = len(text) - limit
     said = f"\n[... {missing:,} of {len(text):,} characters left out ...]\n"
     end = text[len(text) - tail :]

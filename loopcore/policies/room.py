@@ -1,0 +1,261 @@
+"""Room: what is shown is kept within what a model takes."""
+
+from collections.abc import Iterable
+from typing import Final, TypeAlias
+
+from attrs import frozen
+
+from loopcore.frozen import evolve
+from loopcore.hooks import (
+    ContextUpdate,
+    ContextView,
+    ErrorView,
+    Hooks,
+    ReplyUpdate,
+    ReplyView,
+    RetryUpdate,
+    TurnUpdate,
+    TurnView,
+)
+from loopcore.messages import (
+    AssistantMessage,
+    Message,
+    Text,
+    ToolResultMessage,
+    UserMessage,
+)
+from loopcore.policies.rounds import (
+    Count,
+    estimate,
+    pinned,
+    rounds,
+)
+from loopcore.policies.window import cut
+
+Said: TypeAlias = tuple[Message, ...]
+Memo: TypeAlias = tuple[int, ...]
+
+FILLED: Final = 0.75
+"""How full a window is once something was left out: so that is not done each time."""
+
+LESS: Final = 0.5
+"""How much of what was too much is shown instead."""
+
+FULL: Final = 0.99
+"""From how much of its window on a model had no more room."""
+
+MARKER: Final = 80
+"""How many characters say what is missing, at most."""
+
+SHORTEST: Final = 100
+"""How many tokens of a result are never cut off."""
+
+GO_ON: Final = (
+    "Your reply was cut: there was no room left for it. Part of the conversation is left "
+    "out now. Go on."
+)
+
+
+@frozen
+class Room:
+    """What is left out, and why.
+
+    Args:
+        due: whether too much was shown, so that less is to be.
+        cap: how many characters of a result are shown; 0 is all.
+        start: from which message on; the task is shown besides.
+        since: how many messages there were when the last three changed.
+        tried: the run in which a model was asked again.
+        cut: whether the last reply was cut for want of room.
+    """
+
+    due: int = 0
+    cap: int = 0
+    start: int = 0
+    since: int = 0
+    tried: int = 0
+    cut: int = 0
+
+    @property
+    def memo(self) -> Memo:
+        """As it is remembered."""
+        return (self.due, self.cap, self.start, self.since, self.tried, self.cut)
+
+
+def fit(
+    window: int | None = None, *, longest: int | None = None, count: Count = estimate
+) -> Hooks:
+    """Show no more than fits: the longest results are cut first, then old rounds left out.
+
+    What is stored stays whole. System messages, the first user message and the newest round
+    are always shown. A model that says that it was shown too much is asked again with half
+    of it; so is one that had no room for its reply; once in a run.
+
+    Args:
+        window: how many tokens the model takes, where that is known. They are counted by
+            what the service said of the last reply, and by `count` from there on.
+        longest: how many tokens a reply may have, where requests say so: one that was cut
+            before had no room.
+        count: the tokens of a message: an estimate unless you give a tokenizer.
+
+    Raises:
+        ValueError: for a number below 1.
+    """
+    for name, value in {"window": window, "longest": longest}.items():
+        if value is not None and value < 1:
+            message = f"fit({name}={value}): give a number of tokens above 0"
+            raise ValueError(message)
+
+    fitting = Fitting(window, longest, count)
+    return Hooks(
+        "fit",
+        memo=Room().memo,
+        transform_context=fitting.show,
+        on_model_error=fitting.refused,
+        after_model_call=fitting.read,
+        prepare_next_turn=fitting.go_on,
+    )
+
+
+@frozen
+class Fitting:
+    """What `fit` does at each point, with what it was given."""
+
+    window: int | None
+    longest: int | None
+    count: Count
+
+    def show(self, view: ContextView) -> ContextUpdate | None:
+        """Less, if what would be shown is too much; else as it was shown last."""
+        room, said = Room(*view.memo), tuple(view.messages)
+        target = _target(said, room, self.window, self.count)
+        if target is not None:
+            less = _less(said, room, target, self.count)
+            return ContextUpdate(_shown(said, less), memo=less.memo)
+        shown = _shown(said, room)
+        return None if shown == said else ContextUpdate(shown)
+
+    def refused(self, view: ErrorView) -> RetryUpdate | None:
+        """Once more, with less."""
+        room = Room(*view.memo)
+        if view.error.kind != "context_overflow" or room.tried == view.state.run:
+            return None
+        again = evolve(room, due=1, tried=view.state.run)
+        return RetryUpdate(retry=True, memo=again.memo)
+
+    def read(self, view: ReplyView) -> ReplyUpdate | None:
+        """What a reply says of the room that there was."""
+        room = Room(*view.memo)
+        short = _had_no_room(view.message, self.window, self.longest)
+        over = short or _over(view.message, self.window)
+        if not over or room.tried == view.state.run:
+            return None
+        again = evolve(room, due=1, tried=view.state.run, cut=int(short))
+        return ReplyUpdate(memo=again.memo)
+
+    def go_on(self, view: TurnView) -> TurnUpdate | None:
+        """A turn more for a reply that had no room."""
+        room = Room(*view.memo)
+        if not room.cut:
+            return None
+        say = () if view.goes_on else (UserMessage(GO_ON),)
+        return TurnUpdate(say, memo=evolve(room, cut=0).memo)
+
+
+def _over(reply: AssistantMessage, window: int | None) -> bool:
+    """Whether more went in than the model takes: some services say nothing of it."""
+    usage = reply.usage
+    shown = usage.input + usage.cache_read + usage.cache_write
+    return window is not None and shown > window
+
+
+def _had_no_room(
+    reply: AssistantMessage, window: int | None, longest: int | None
+) -> bool:
+    """Whether a reply was cut by the end of the window, not by its own limit."""
+    usage = reply.usage
+    if reply.finish != "length" or not usage.total:
+        return False
+    full = window is not None and usage.total >= window * FULL
+    return full or not usage.output or (longest is not None and usage.output < longest)
+
+
+def _target(said: Said, room: Room, window: int | None, count: Count) -> int | None:
+    """To how many counted tokens what is shown must shrink; None if it need not."""
+    counted = sum(map(count, _shown(said, room)))
+    if room.due:
+        return int(counted * LESS)
+    size = _used(said, room, count) or counted
+    if window is None or size <= window:
+        return None
+    return int(counted * FILLED * window / size)
+
+
+def _used(said: Said, room: Room, count: Count) -> int:
+    """The tokens of this conversation, going by the newest reply whose service counted them.
+
+    Replies that came before something was left out say nothing of what is shown now.
+    """
+    for place in range(len(said) - 1, room.since - 1, -1):
+        message = said[place]
+        if isinstance(message, AssistantMessage) and message.usage.total:
+            return message.usage.total + sum(map(count, said[place + 1 :]))
+    return 0
+
+
+def _shown(said: Said, room: Room) -> Said:
+    if not room.cap and not room.start:
+        return said
+    kept = pinned(said, 1) if room.start else frozenset[int]()
+    shown = (m for place, m in enumerate(said) if place >= room.start or place in kept)
+    return tuple(_capped(m, room.cap) if room.cap else m for m in shown)
+
+
+def _capped(message: Message, cap: int) -> Message:
+    if not isinstance(message, ToolResultMessage) or len(message.text) <= cap:
+        return message
+    rest = [part for part in message.parts if not isinstance(part, Text)]
+    content = (cut(message.text, cap, cap // 4, None), *rest)
+    return ToolResultMessage(
+        message.call_id, message.name, content, message.outcome, message.details
+    )
+
+
+def _less(said: Said, room: Room, target: int, count: Count) -> Room:
+    """What to leave out so that no more than so many tokens are left, if it can be."""
+    shown = _shown(said, room)
+    results = [(m, count(m)) for m in shown if isinstance(m, ToolResultMessage)]
+    level = _level((size for _, size in results), sum(map(count, shown)) - target)
+    large = [len(m.text) / size for m, size in results if size > level]
+    cap = max(int(level * min(large)) - MARKER, MARKER) if large else room.cap
+    capped = evolve(room, due=0, since=len(said), cap=cap)
+    return evolve(capped, start=_start(said, capped, target, count))
+
+
+def _level(sizes: Iterable[int], over: int) -> int:
+    """To which size the largest must be cut so that so much is saved; 0 is not at all."""
+    falling = sorted(sizes, reverse=True)
+    above = 0
+    for number, size in enumerate(falling, 1):
+        below = falling[number] if number < len(falling) else 0
+        above += size
+        if above - number * below >= over:
+            return max((above - over) // number, SHORTEST)
+    return SHORTEST if falling else 0
+
+
+def _start(said: Said, room: Room, target: int, count: Count) -> int:
+    """Where to begin, as early as possible; no later than with the newest round."""
+    kept = pinned(said, 1)
+    sizes = [count(_capped(m, room.cap) if room.cap else m) for m in said]
+    left = sum(
+        n for place, n in enumerate(sizes) if place >= room.start or place in kept
+    )
+    start = room.start
+    older = [group for group in rounds(said) if group[0] >= room.start][:-1]
+    for group in older:
+        if left <= target:
+            break
+        left -= sum(sizes[place] for place in group if place not in kept)
+        start = group[-1] + 1
+    return start
