@@ -30,6 +30,7 @@ from loopcore import (
     State,
     Steer,
     Stop,
+    Text,
     ToolCall,
     ToolResultMessage,
     ToolSpec,
@@ -548,6 +549,20 @@ def test_a_fault_that_it_takes_stays_in_the_counterexample() -> None:
     assert "crash at write" in told
     assert "another process goes on" in told
     assert "# was under way" in told
+
+
+def test_a_reply_that_is_a_whole_message_is_made_smaller_too() -> None:
+    whole = AssistantMessage([Text("Well."), A, B], model=MODEL, finish="tools")
+    found, _ = played(replies=[whole, "done"], check=few)
+
+    told = repr(found)
+    assert "AssistantMessage" in told
+    assert "Well." not in told
+    assert "c1" not in told or "c2" not in told
+
+
+def few(state: State) -> bool:
+    return len(state.transcript) < 3
 
 
 def test_only_what_is_needed_of_outcomes_and_inputs_is_left() -> None:

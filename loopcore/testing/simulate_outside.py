@@ -182,4 +182,4 @@ def _half(reply: AssistantMessage) -> AssistantMessage | None:
                 break
     if not parts:
         return None
-    return AssistantMessage(parts, model=reply.model, finish="aborted")
+    return evolve(reply, content=tuple(parts), finish="aborted")

@@ -284,7 +284,8 @@ class Run:
         """Have this happen after so many seconds; of a tie, the seed decides."""
         self.pushed += 1
         tie = self.plan.draw("tie", self.pushed)
-        heapq.heappush(self.queue, (self.now + seconds, tie, self.pushed, do))
+        at = round(self.now + seconds, 3)
+        heapq.heappush(self.queue, (at, tie, self.pushed, do))
 
     def hold(self, held: object, law: str, said: str) -> None:
         """Say that a law does not hold, if it does not; {} stands for the state."""

@@ -98,7 +98,7 @@ def _fewer_parts(reply: Any) -> Iterator[Reply]:  # noqa: ANN401  # what a model
         elif reply.calls == tuple(p for p in rest if isinstance(p, ToolCall)) or any(
             isinstance(part, ToolCall) for part in rest
         ):
-            yield evolve(reply, parts=rest)
+            yield evolve(reply, content=rest)
 
 
 def _listed(reply: Any) -> tuple[Any, ...]:  # noqa: ANN401  # as above
