@@ -1,5 +1,6 @@
 """The view of a journal: a timeline of it, and a page that shows one."""
 
+from loopcore_adapters.viewer.backtested import index, write_pages
 from loopcore_adapters.viewer.changes import differences
 from loopcore_adapters.viewer.known import Known
 from loopcore_adapters.viewer.marks import Mark
@@ -19,6 +20,7 @@ __all__ = [
     "Wrote",
     "counted",
     "differences",
+    "index",
     "page",
     "page_of",
     "said_of",
@@ -26,4 +28,5 @@ __all__ = [
     "standing",
     "timeline",
     "told",
+    "write_pages",
 ]

@@ -14,6 +14,9 @@ NEAR: Final = 64
 ALIKE: Final = 0.3
 """Which part of the shorter of two texts must be the same at their ends."""
 
+ENOUGH: Final = 8
+"""How many characters must be; fewer say nothing."""
+
 
 @define
 class Variant:
@@ -156,7 +159,7 @@ def _share(one: str, other: str) -> bool:
     shorter = min(len(one), len(other))
     ahead = _ahead(one, other, shorter)
     behind = _ahead(one[::-1], other[::-1], shorter - ahead)
-    return shorter > 0 and ahead + behind >= ALIKE * shorter
+    return ahead + behind >= max(ALIKE * shorter, ENOUGH)
 
 
 def _ahead(one: str, other: str, most: int) -> int:
