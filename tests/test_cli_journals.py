@@ -112,6 +112,18 @@ def test_a_backtest_is_shown_as_a_table(past: Shell) -> None:
     assert told.code == 1
 
 
+def test_a_backtest_is_written_as_pages(past: Shell) -> None:
+    command = "backtest runs --old app --new more:asking --html out"
+
+    told = past.loopcore(*command.split())
+    again = past.loopcore(*command.split())
+
+    assert told.lines[-1] == "out/index.html"
+    pages = sorted(page.name for page in (past.folder / "out").iterdir())
+    assert pages == ["0000.html", "index.html"]
+    assert (again.code, "File exists" in again.err) == (2, True)
+
+
 def test_a_backtest_that_changes_nothing_is_fine(past: Shell) -> None:
     told = past.loopcore("backtest", "runs", "--old", "app", "--new", "app")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from loopcore import LoopConfig
 from loopcore.cli.app import configuration
 from loopcore.cli.mistakes import FAILED, as_sentences
 from loopcore.cli.past import (
@@ -19,7 +20,7 @@ from loopcore.cli.past import (
     tell_json,
     with_output,
 )
-from loopcore.journal import backtest, diff
+from loopcore.journal import Backtest, backtest, diff
 from loopcore.journal.tables import backtest_json, diff_json
 
 
@@ -34,6 +35,7 @@ from loopcore.journal.tables import backtest_json, diff_json
     is_flag=True,
     help="Go on past a request that differs, as if the model said the same.",
 )
+@click.option("--html", type=ANY, metavar="FOLDER", help="Write it as pages, too.")
 @click.option("--all", "everything", is_flag=True, help="Show every row.")
 @WORKERS
 @with_output
@@ -53,11 +55,22 @@ def backtest_(*, journals: tuple[Path, ...], old: str, new: str, **given: Any) -
                 workers=given["workers"],
                 progress=step,
             )
+        first = _pages(found, configs[1], given["html"])
         if given["as_json"]:
             tell_json(backtest_json(found))
         else:
-            tell(found.table(None if given["everything"] else 20))
+            tell(found.table(None if given["everything"] else 20) + first)
         sys.exit(0 if all(one.is_same for one in found.findings) else FAILED)
+
+
+def _pages(found: Backtest, new: LoopConfig, folder: Path | None) -> str:
+    """Where its pages were written, to be told below the table."""
+    if folder is None:
+        return ""
+    # Only who asks for pages pays for the import of what makes them.
+    from loopcore_adapters.viewer import write_pages  # noqa: PLC0415
+
+    return f"\n\n{write_pages(found, new, folder)}"
 
 
 @click.command("diff")
