@@ -353,6 +353,8 @@ class TestUsage:
 
     def test_null_is_no_count_and_nought_is_one(self) -> None:
         """Reports 76, 77."""
+        null = ended(input_tokens=None, output_tokens=5)
+        assert reply(start(input_tokens=25), text(0, "a"), null).usage == Usage(25, 5)
         later = [
             ended(None, input_tokens=None, output_tokens=5),
             ended(None, input_tokens=900, output_tokens=9),

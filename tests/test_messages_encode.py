@@ -22,8 +22,11 @@ from loopcore import (
     ToolSpec,
     UserMessage,
 )
+from loopcore_adapters.beginnings import Beginnings
 from loopcore_adapters.loose import Json
-from loopcore_adapters.messages import Encoder, encode
+from loopcore_adapters.messages import Encoder, dialect_of, encode
+from loopcore_adapters.messages.conversation import Conversation, Spoken
+from loopcore_adapters.pieces import Pieces
 from tests.messages_rules import problems
 
 MODEL: Final = "anthropic:claude-sonnet-4-5"
@@ -263,6 +266,39 @@ class TestMessages:
             assert end
             assert longer.startswith(messages)
 
+    def test_are_kept_for_each_model_and_its_tools(self) -> None:
+        """One encoder serves conversations that begin alike."""
+        thought = AssistantMessage(
+            [Thinking("t", "s"), call("c", "fs.read")], model=MODEL
+        )
+        history: list[Message] = [USER, thought, result("c")]
+        tools = (LOOK,), (ToolSpec("fs.read"),)
+        encoder = Encoder()
+        for model, offered in (
+            (MODEL, tools[0]),
+            (NEWEST, tools[0]),
+            (MODEL, tools[1]),
+        ):
+            effect = CallModel("i", model, history, tools=offered)
+            assert encoder(effect).body == encode(effect).body
+
+    def test_stand_where_they_stood_when_another_goes_on(self) -> None:
+        """Two event loops may share one model."""
+        shared = Pieces(), Beginnings[Spoken]()
+        history: list[Message] = [
+            USER,
+            used(call("c"), model=OTHER),
+            result("c"),
+            AssistantMessage("a"),
+        ]
+        first, second = (
+            Conversation(CallModel("i", MODEL, shown), dialect_of(MODEL), *shared)
+            for shown in (history[:3], history)
+        )
+        first.messages(cache=False)
+        second.messages(cache=False)
+        assert (first.may_think, second.may_think) == (False, True)
+
 
 class TestCalls:
     def test_go_out_with_their_results(self) -> None:
@@ -413,7 +449,8 @@ class TestThinking:
         assert thoughts(Thinking("hm"), model=SERVED, to=SERVED) == [
             {"type": "thinking", "thinking": "hm", "signature": ""}
         ]
-        assert thoughts(Thinking(" "), model=SERVED, to=SERVED) == []
+        for nothing in (Thinking(" "), Thinking("hm", None, redacted=True)):
+            assert thoughts(nothing, model=SERVED, to=SERVED) == []
 
     def test_is_never_the_end_of_a_reply(self) -> None:
         """A reply that is only thinking is skipped, its neighbours are one message."""
@@ -495,7 +532,9 @@ class TestEffort:
     def test_waits_while_calls_are_under_way_that_began_without(self) -> None:
         """A model that takes a budget refuses to begin to think amid tool calls."""
         foreign = self.under_way(call("c"), model=OTHER)
-        assert "thinking" not in body(foreign, thinking="low")
+        for history in (foreign, [*foreign, USER]):
+            assert "thinking" not in body(history, thinking="low")
+        assert "thinking" in body([*foreign, AssistantMessage("a")], thinking="low")
         assert "thinking" in body(
             [*foreign, AssistantMessage("a"), USER], thinking="low"
         )
