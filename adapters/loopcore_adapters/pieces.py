@@ -19,7 +19,9 @@ class Pieces:
     """Keeps what was made of each message (or tool), as long as there is room.
 
     What it was made of is known by identity, and held, so that its identity stays its own.
-    The key says all else that the bytes depend on. What was made first is forgotten first.
+    The key says all else that the bytes depend on, and of which kind they are: one message
+    may have several, and an id of a call may be any text. What was made first is forgotten
+    first.
 
     >>> pieces, message = Pieces(), object()
     >>> pieces.get(message, "a", lambda _, key: key.encode())

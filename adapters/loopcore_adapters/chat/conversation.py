@@ -132,10 +132,10 @@ class Conversation:
         """
         seen = [one for one in (reply, *results) if _has_image(one)]
         if seen and self.dialect.images:
-            pictures = [self.pieces.get(one, "seen", _pictures) for one in seen]
+            pictures = [self.pieces.get(one, None, _pictures) for one in seen]
             yield "user", b'{"role":"user","content":[' + b",".join(pictures) + b"]}"
         elif _has_image(reply):
-            yield "user", self.pieces.get(reply, "unseen", _left_out)
+            yield "user", self.pieces.get(reply, None, _left_out)
 
     def _result(self, answer: ToolResultMessage, name: str) -> bytes:
         text = _result_text(answer, self.dialect)
@@ -211,7 +211,7 @@ def _has_image(message: Message) -> bool:
     return any(isinstance(part, Image) for part in message.parts)
 
 
-def _pictures(message: Message, _: str) -> bytes:
+def _pictures(message: Message, _: None) -> bytes:
     said = YOURS
     if isinstance(message, ToolResultMessage):
         said = f"From the result of {message.name}:"
@@ -219,7 +219,7 @@ def _pictures(message: Message, _: str) -> bytes:
     return b",".join(map(written, [_text(said), *images]))
 
 
-def _left_out(_reply: AssistantMessage, _: str) -> bytes:
+def _left_out(_reply: AssistantMessage, _: None) -> bytes:
     return written({"role": "user", "content": f"{YOURS}\n{NO_IMAGES}"})
 
 

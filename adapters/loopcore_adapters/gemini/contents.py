@@ -171,7 +171,7 @@ class Conversation:
             made_of = call_id, name, self._dialect.nested
             yield "results", self.pieces.get(answer, made_of, _result)
         for answer in () if self._dialect.nested else answers:
-            yield "user", self.pieces.get(answer, "pictures", _pictures)
+            yield "user", self.pieces.get(answer, None, _pictures)
 
 
 def _begin() -> Spoken:
@@ -211,5 +211,5 @@ def _result(answer: ToolResultMessage, key: tuple[str, str, bool]) -> bytes:
     return written(function_response(answer, call_id, name, nested=nested))
 
 
-def _pictures(answer: ToolResultMessage, _: str) -> bytes:
+def _pictures(answer: ToolResultMessage, _: None) -> bytes:
     return _many(pictures(answer))

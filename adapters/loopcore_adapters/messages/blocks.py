@@ -97,7 +97,7 @@ def result(answer: ToolResultMessage, name: str) -> bytes:
     return written(block | ({"is_error": True} if answer.is_error else {}))
 
 
-def pictures(said: AssistantMessage | ToolResultMessage, _: str) -> bytes:
+def pictures(said: AssistantMessage | ToolResultMessage, _: None) -> bytes:
     """The images that cannot stand where they were: in a reply, or in a failed result."""
     if isinstance(said, AssistantMessage):
         return _after("From your reply:", said.parts)

@@ -190,7 +190,7 @@ class Conversation:
             if isinstance(one, AssistantMessage | ToolResultMessage) and _has_image(
                 one
             ):
-                yield "user", self.pieces.get(one, "images", blocks.pictures), False
+                yield "user", self.pieces.get(one, None, blocks.pictures), False
 
 
 def _has_image(said: Message) -> bool:

@@ -126,10 +126,10 @@ class Conversation:
         """The images that a reply, or its results, cannot hold: shown after all of these."""
         apart = self.dialect.images and not self.dialect.result_images
         found = [one for one in (reply, *(results if apart else ())) if _has_image(one)]
-        seen = [self.pieces.get(one, "seen", self._seen) for one in found]
+        seen = [self.pieces.get(one, None, self._seen) for one in found]
         return b'{"role":"user","content":[%b]}' % b",".join(seen) if seen else b""
 
-    def _seen(self, message: Message, _: str) -> bytes:
+    def _seen(self, message: Message, _: None) -> bytes:
         lead = YOURS
         if isinstance(message, ToolResultMessage):
             lead = f"From the result of {message.name}:"
