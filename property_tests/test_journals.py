@@ -1,9 +1,11 @@
 """What is recorded is had again: replays, prefixes, forks, edits, and damage: 2, 9, 12."""
 
+import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 from hypothesis import given, settings
@@ -16,14 +18,17 @@ from loopcore.journal import (
     Journal,
     JournalError,
     Recorder,
+    Unknown,
     backtest,
     diff,
+    explain,
     fork,
     refold,
     replay,
     verify,
 )
 from loopcore.journal.journal import parsed
+from loopcore.journal.lines import Chain
 from property_tests.programs import Program
 from property_tests.strategies import CALM, programs
 from property_tests.world import World, play
@@ -259,3 +264,105 @@ def test_a_replay_under_another_configuration_tells_or_is_the_same(
             assert len(again.steps) == len(journal.entries)
         case _:
             raise AssertionError
+
+
+def members(value: Any) -> Iterable[tuple[Any, Any]]:
+    match value:
+        case dict():
+            return value.items()  # pyright: ignore[reportUnknownVariableType]
+        case list():
+            items: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
+            return enumerate(items)
+        case _:
+            return ()
+
+
+def spots(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in this JSON."""
+    items = members(value)
+    inner = [spot for key, item in items for spot in spots(item, (*path, key))]
+    return [path, *inner]
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+ODD: Final[tuple[Any, ...]] = (
+    None,
+    True,
+    0,
+    -1,
+    10**30,
+    1.5,
+    "",
+    "r1.1.1.model.1",
+    "CallModel",
+    [],
+    {},
+)
+ODDER: Final[tuple[Any, ...]] = (
+    [0, 1],
+    [-5, 2],
+    [0, 10**12],
+    [[0, 3]],
+    {"id": "x"},
+    [{}],
+    ["a", "b"],
+)
+
+
+def rewritten(data: st.DataObject, lines: list[Any]) -> list[Any]:
+    """The lines, one of them with something else in one place."""
+    line = data.draw(st.integers(1, len(lines) - 1))
+    changed = json.loads(json.dumps(lines[line]))
+    places = [spot for spot in spots(changed) if spot]
+    place, other = (data.draw(st.sampled_from(places)) for _ in range(2))
+    odd: list[Any] = [*ODD, *ODDER, at(changed, other)]
+    at(changed, place[:-1])[place[-1]] = data.draw(st.sampled_from(odd))
+    return [*lines[:line], changed, *lines[line + 1 :]]
+
+
+def told(config: LoopConfig, journal: Journal) -> None:
+    """Everything that can be asked of a journal. Errors are values; `Unknown` is one."""
+    str(replay(config, journal))
+    backtest([journal], old=config, new=config).table()
+    str(diff(config, journal, journal))
+    str(fork(config, journal, run_id="other"))
+    str(fork(config, journal, run_id="other", turn=1))
+    str(refold(config, journal, at=1, replace=Prompt("other")))
+    for what in ("stop", "message 2", "message 2.content"):
+        with suppress(Unknown):
+            explain(config, journal, what)
+
+
+@FEWER
+@given(programs(CALM, depth=1), st.data())
+def test_a_wrong_journal_whose_chain_holds_never_raises(
+    program: Program, data: st.DataObject
+) -> None:
+    """It is refused as it is read, or every question about it has an answer."""
+    world = lived(program)
+    config = world.config
+    lines = list(map(json.loads, written(world, config).splitlines()))
+    for line in lines:
+        del line["chain"]
+    for _ in range(data.draw(st.integers(1, 3))):
+        lines = rewritten(data, lines)
+    chain, text = Chain(), ""
+    for line in lines:
+        chain, more = chain.add(line)
+        text += more
+
+    found = read(text.encode())
+    if isinstance(found, JournalError):
+        assert found.line >= 2
+        return
+
+    told(config, found)
+    with tempfile.TemporaryDirectory() as folder, suppress(JournalError):
+        path = Path(folder) / "r.jsonl"
+        path.write_text(text, encoding="utf-8", newline="\n")
+        Recorder(path).open(config, world.state).close()

@@ -442,7 +442,7 @@ DAMAGES: dict[str, tuple[Callable[[bytes], bytes], int, str]] = {
     "no JSON": (lambda d: _with(d, 3, b"{oh no}"), 4, "it is not JSON"),
     "no object": (lambda d: _with(d, 3, b"[1]"), 4, "it does not end with its chain"),
     "no UTF-8": (lambda d: _with(d, 2, b'{"a":"\xff"}'), 3, "it is not UTF-8"),
-    "an empty line": (lambda d: _with(d, 2, b""), 3, "it is not JSON"),
+    "an empty line": (lambda d: _with(d, 2, b""), 3, "it is empty"),
     "deep nesting": (lambda d: _with(d, 2, b"[" * 99999), 3, "it is nested too deeply"),
     "no journal": (lambda _: b'{"a":1}\n', 1, "it is no journal"),
     "another file": (lambda _: b"\x89PNG\r\n\x1a\n", 1, "it is no journal"),

@@ -1,7 +1,6 @@
 """`verify` a file, and `check` a folder."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TypeAlias
 
 from attrs import frozen
@@ -10,7 +9,7 @@ from returns.result import Failure, Success
 from loopcore.config import AnyConfig
 from loopcore.journal.backtest import Source, read
 from loopcore.journal.divergence import Divergence
-from loopcore.journal.journal import AnyPath, Journal, JournalError
+from loopcore.journal.journal import AnyPath, Journal, JournalError, text_of
 from loopcore.journal.lines import Chain, Damaged
 from loopcore.journal.many import Told, each
 from loopcore.journal.replay import replay
@@ -25,10 +24,9 @@ def verify(path: AnyPath) -> Verified:
     A last line that was not written whole counts as damage here.
     """
     try:
-        data = Path(path).read_bytes()
-    except OSError as problem:
-        sentence = f"it cannot be read: {problem.strerror or problem}"
-        return Failure(JournalError(str(path), 0, sentence))
+        data = text_of(path)
+    except JournalError as problem:
+        return Failure(problem)
     lines, chain = data.removesuffix(b"\n").split(b"\n"), Chain()
     for number, line in enumerate(lines, 1):
         try:

@@ -158,7 +158,10 @@ class Inquiry:
         base = self._ledger.base(effect, self._step.state)
         then = base if found.recorded is None else whole(base, found.recorded)
         pairs = enumerate(zip_longest(then, now))
-        place, (was, is_) = next((n, p) for n, p in pairs if p[0] != p[1])
+        differ = ((n, was, is_) for n, (was, is_) in pairs if was != is_)
+        place, was, is_ = next(
+            differ, (0, None, None)
+        )  # the same, told in other pieces
         return evolve(found, recorded=was, now=is_, field=f"messages[{place}]")
 
     def _rest(self, then: Json, now: Json) -> Iterable[Found]:

@@ -109,10 +109,7 @@ class Journal:
     def read(path: AnyPath) -> "Success[Journal] | Failure[JournalError]":
         """The journal in this file. Warns of a last line that was not written whole."""
         try:
-            journal = parsed(Path(path).read_bytes(), str(path))
-        except OSError as problem:
-            sentence = f"it cannot be read: {problem.strerror or problem}"
-            return Failure(JournalError(str(path), 0, sentence))
+            journal = parsed(text_of(path), str(path))
         except JournalError as problem:
             return Failure(problem)
         if journal.torn:
@@ -171,6 +168,19 @@ class Journal:
         where = f" in {self.path}" if self.path else ""
         said = f"<journal of {self.run_id}: {len(self.entries)} inputs{where}>"
         return one_line(said)
+
+
+def text_of(path: AnyPath) -> bytes:
+    """What is in a file.
+
+    Raises:
+        JournalError: if it cannot be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as problem:  # a name may be no name of a file
+        sentence = f"it cannot be read: {getattr(problem, 'strerror', None) or problem}"
+        raise JournalError(str(path), 0, sentence) from None
 
 
 TORN = (

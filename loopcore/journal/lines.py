@@ -6,6 +6,7 @@ noticed, wherever it is, and so is a line that is missing.
 """
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, Final, NoReturn
@@ -15,6 +16,7 @@ from attrs import field, frozen
 from loopcore.codec import DecodeError, from_json, to_json
 from loopcore.frozen import EMPTY, FrozenDict, Json, clean, dump_json
 from loopcore.inputs import Input
+from loopcore.journal.shape import check_led, check_wrote, under
 from loopcore.state import State
 
 FORMAT: Final = "loopcore.journal"
@@ -93,7 +95,9 @@ class Chain:
             text = line.decode()
             data = json.loads(text, parse_constant=_no_constant)
         except (ValueError, RecursionError) as problem:
-            raise Damaged(_what(problem)) from None
+            raise Damaged(_what(line, problem)) from None
+        if text.endswith("\r"):
+            raise Damaged(CARRIAGE)
         if not isinstance(data, dict) or text[-_TAIL:][: len(_CHAIN)] != _CHAIN:
             raise Damaged(CHAINLESS)
         link = _link(self.link, text[:-_TAIL])
@@ -103,6 +107,7 @@ class Chain:
         return Chain(link), data  # pyright: ignore[reportUnknownVariableType]
 
 
+CARRIAGE: Final = "it ends with CR LF, and only LF ends a line: an editor changed it"
 CHAINLESS: Final = "it does not end with its chain"
 BROKEN: Final = (
     "its chain does not hold: it was changed, or a line before it is missing"
@@ -113,12 +118,23 @@ def _link(before: str, text: str) -> str:
     return blake2b(f"{before}{text}".encode(), digest_size=_SIZE).hexdigest()
 
 
-def _what(problem: Exception) -> str:
-    if isinstance(problem, UnicodeDecodeError):
-        return f"it is not UTF-8 (byte {problem.start + 1} of the line)"
-    if isinstance(problem, RecursionError):
-        return "it is nested too deeply"
-    return f"it is not JSON ({problem})"
+def _what(line: bytes, problem: Exception) -> str:
+    if not line:
+        return EMPTY_LINE
+    if line.startswith(BOM_UTF8):
+        return "it begins with a byte order mark: an editor changed it"
+    match problem:
+        case UnicodeDecodeError():
+            return f"it is not UTF-8 (byte {problem.start + 1} of the line)"
+        case RecursionError():
+            return "it is nested too deeply"
+        case json.JSONDecodeError():
+            return f"it is not JSON: {problem.msg}, at its character {problem.pos + 1}"
+        case _:
+            return f"it is not JSON: {problem}"
+
+
+EMPTY_LINE: Final = "it is empty"
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -181,7 +197,10 @@ def line_of(data: dict[str, Any]) -> Entry | Note:
     """
     if "note" in data:
         return from_json(Only, data).note
-    return from_json(Entry, data)
+    entry = from_json(Entry, data)
+    under("led", check_led, entry.led)
+    under("wrote", check_wrote, entry.wrote)
+    return entry
 
 
 @frozen

@@ -1,6 +1,6 @@
 """Lists told by what they share with an earlier one: a shown history mostly repeats."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 Piece: TypeAlias = str | tuple[int, int]
@@ -26,17 +26,15 @@ def pieces(base: Sequence[str], now: Sequence[str]) -> tuple[Piece, ...]:
     return tuple(told)
 
 
-def whole(base: Sequence[str], told: Sequence[Piece]) -> list[str]:
-    """The list that was told so.
+def whole(base: Sequence[str], told: Iterable[Piece]) -> Iterator[str]:
+    """The list that was told so, one after the other: pieces may tell of a huge one.
 
-    >>> whole(["a", "b", "c", "d"], [(0, 1), (2, 2), "e"])
+    >>> list(whole(["a", "b", "c", "d"], [(0, 1), (2, 2), "e"]))
     ['a', 'c', 'd', 'e']
     """
-    found: list[str] = []
     for piece in told:
         if isinstance(piece, str):
-            found.append(piece)
+            yield piece
         else:
             first, count = piece
-            found.extend(base[first : first + count])
-    return found
+            yield from base[first : first + count]
