@@ -11,29 +11,32 @@ from openai import AsyncOpenAI
 from tests.bench.wire_bodies import ASKED, BASES, BODIES, KEY, ROUNDS, asked
 
 Json = Any
-Open = Callable[[dict[str, Json]], Awaitable[AsyncIterator[Json]]]
+Open = Callable[..., Awaitable[AsyncIterator[Json]]]
 Read = Callable[[Json], str | None]
 
 
 def chat_sdk(url: str) -> Open:
-    client = AsyncOpenAI(api_key=KEY, base_url=url, max_retries=0)
-    return lambda fields: client.chat.completions.create(**fields)
+    client: Json = AsyncOpenAI(api_key=KEY, base_url=url, max_retries=0)
+    create: Open = client.chat.completions.create
+    return create
 
 
 def responses_sdk(url: str) -> Open:
-    client = AsyncOpenAI(api_key=KEY, base_url=url, max_retries=0)
-    return lambda fields: client.responses.create(**fields)
+    client: Json = AsyncOpenAI(api_key=KEY, base_url=url, max_retries=0)
+    create: Open = client.responses.create
+    return create
 
 
 def messages_sdk(url: str) -> Open:
-    client = AsyncAnthropic(api_key=KEY, base_url=url, max_retries=0)
-    return lambda fields: client.messages.create(**fields)
+    client: Json = AsyncAnthropic(api_key=KEY, base_url=url, max_retries=0)
+    create: Open = client.messages.create
+    return create
 
 
 def gemini_sdk(url: str) -> Open:
     client = genai.Client(api_key=KEY, http_options=types.HttpOptions(base_url=url))
 
-    def stream(fields: dict[str, Json]) -> Awaitable[AsyncIterator[Json]]:
+    def stream(**fields: Json) -> Awaitable[AsyncIterator[Json]]:
         config = types.GenerateContentConfig(tools=fields["tools"])
         return client.aio.models.generate_content_stream(
             model="m", contents=fields["contents"], config=config
@@ -97,10 +100,10 @@ class Sdk:
         self.history = asked(ASKED)[wire]
 
     async def read(self) -> int:
-        stream = await self.open(BODIES[self.wire](self.history))
+        stream = await self.open(**BODIES[self.wire](self.history))
         return len("".join([self.text_of(event) or "" async for event in stream]))
 
     async def turn(self) -> None:
-        stream = await self.open(BODIES[self.wire](self.history))
+        stream = await self.open(**BODIES[self.wire](self.history))
         found = [self.id_of(event) async for event in stream]
         self.history += ROUNDS[self.wire](next(filter(None, found)))

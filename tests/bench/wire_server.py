@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 DELTAS: Final = 2_000
 PACED: Final = 500
@@ -18,6 +18,8 @@ PAUSE: Final = 0.0005
 WORD: Final = "hello "
 ARGUMENTS: Final = '{"city":"Paris"}'
 NUMBERS: Final = count()
+
+Fields: TypeAlias = dict[str, Any]
 
 
 def event(value: dict[str, Any], name: str = "") -> bytes:
@@ -28,21 +30,26 @@ def event(value: dict[str, Any], name: str = "") -> bytes:
 
 def chat(deltas: int) -> Iterator[bytes]:
     """Chat Completions: so many pieces of text, or one call."""
-    top = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    top: Fields = {
+        "id": "c",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "m",
+    }
 
     def chunk(delta: dict[str, Any], reason: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
         return event({**top, "choices": [choice], "usage": None})
 
-    function = {"name": "weather", "arguments": ARGUMENTS}
-    call = {"index": 0, "id": f"call_{next(NUMBERS)}", "type": "function"}
+    function: Fields = {"name": "weather", "arguments": ARGUMENTS}
+    call: Fields = {"index": 0, "id": f"call_{next(NUMBERS)}", "type": "function"}
     for _ in range(deltas):
         yield chunk({"content": WORD})
     if not deltas:
         yield chunk({"role": "assistant", "content": "I look."})
         yield chunk({"tool_calls": [{**call, "function": function}]})
     yield chunk({}, "stop" if deltas else "tool_calls")
-    usage = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
+    usage: Fields = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
     yield event({**top, "choices": [], "usage": usage}) + b"data: [DONE]\n\n"
 
 
@@ -52,12 +59,16 @@ def messages(deltas: int) -> Iterator[bytes]:
     def said(kind: str, **more: Any) -> bytes:
         return event({"type": kind, **more}, kind)
 
-    usage = {"input_tokens": 9, "output_tokens": 1}
-    start = {"id": "m", "type": "message", "role": "assistant", "model": "m"}
+    usage: Fields = {"input_tokens": 9, "output_tokens": 1}
+    start: Fields = {"id": "m", "type": "message", "role": "assistant", "model": "m"}
     start |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
-    call = {"type": "tool_use", "id": f"call_{next(NUMBERS)}", "name": "weather"}
+    call: Fields = {
+        "type": "tool_use",
+        "id": f"call_{next(NUMBERS)}",
+        "name": "weather",
+    }
     yield said("message_start", message=start)
-    block = {"type": "text", "text": ""} if deltas else {**call, "input": {}}
+    block: Fields = {"type": "text", "text": ""} if deltas else {**call, "input": {}}
     yield said("content_block_start", index=0, content_block=block)
     for _ in range(deltas):
         delta = {"type": "text_delta", "text": WORD}
@@ -78,39 +89,63 @@ def responses(deltas: int) -> Iterator[bytes]:
     def said(kind: str, **more: Any) -> bytes:
         return event({"type": kind, "sequence_number": next(numbers), **more}, kind)
 
-    top = {"id": "r", "object": "response", "created_at": 1, "model": "m"}
-    top |= {"status": "in_progress", "output": [], "tools": [], "tool_choice": "auto"}
-    top |= {"parallel_tool_calls": True, "error": None, "metadata": {}}
-    call = {"id": "fc_1", "type": "function_call", "call_id": f"call_{next(NUMBERS)}"}
-    call |= {"name": "weather", "arguments": "", "status": "in_progress"}
-    text = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
-    item = {**text, "status": "in_progress"} if deltas else call
-    at = {"item_id": item["id"], "output_index": 0}
-    yield said("response.created", response=top)
-    yield said("response.output_item.added", output_index=0, item=item)
-    if deltas:
-        empty = {"type": "output_text", "text": "", "annotations": []}
-        yield said("response.content_part.added", **at, content_index=0, part=empty)
-    for _ in range(deltas):
-        more = {**at, "content_index": 0, "delta": WORD, "logprobs": []}
-        yield said("response.output_text.delta", **more)
-    whole = {"type": "output_text", "text": WORD * deltas, "annotations": []}
-    if deltas:
-        done = {**at, "content_index": 0}
-        yield said("response.output_text.done", **done, text=WORD * deltas, logprobs=[])
-        yield said("response.content_part.done", **done, part=whole)
-        item = {**item, "status": "completed", "content": [whole]}
-    else:
-        yield said("response.function_call_arguments.delta", **at, delta=ARGUMENTS)
-        done = {**at, "arguments": ARGUMENTS, "name": "weather"}
-        yield said("response.function_call_arguments.done", **done)
-        item = {**item, "status": "completed", "arguments": ARGUMENTS}
-    yield said("response.output_item.done", output_index=0, item=item)
-    usage = {"input_tokens": 9, "output_tokens": 3, "total_tokens": 12}
+    at: Fields = {"item_id": "i", "output_index": 0}
+    speak = _spoken(deltas, at) if deltas else _called(at)
+    first, *rest = speak
+    last = rest[-1][1]["item"]
+    yield said("response.created", response={**RESPONSE, "output": []})
+    for kind, more in (first, *rest):
+        yield said(kind, **more)
+    usage: Fields = {"input_tokens": 9, "output_tokens": 3, "total_tokens": 12}
     usage |= {"input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0}}
     usage |= {"output_tokens_details": {"reasoning_tokens": 0}}
-    ended = {**top, "status": "completed", "output": [item], "usage": usage}
+    ended = {**RESPONSE, "status": "completed", "output": [last], "usage": usage}
     yield said("response.completed", response=ended)
+
+
+RESPONSE: Final[dict[str, Any]] = {
+    "id": "r",
+    "object": "response",
+    "created_at": 1,
+    "model": "m",
+    "tools": [],
+    "status": "in_progress",
+    "tool_choice": "auto",
+    "parallel_tool_calls": True,
+    "error": None,
+    "metadata": {},
+}
+Named = Iterator[tuple[str, dict[str, Any]]]
+
+
+def _spoken(deltas: int, at: dict[str, Any]) -> Named:
+    item: Fields = {"id": "i", "type": "message", "role": "assistant", "content": []}
+    whole: Fields = {"type": "output_text", "text": WORD * deltas, "annotations": []}
+    at = {**at, "content_index": 0}
+    begun: Fields = {**item, "status": "in_progress"}
+    yield "response.output_item.added", {"output_index": 0, "item": begun}
+    yield "response.content_part.added", {**at, "part": {**whole, "text": ""}}
+    for _ in range(deltas):
+        yield "response.output_text.delta", {**at, "delta": WORD, "logprobs": []}
+    yield "response.output_text.done", {**at, "text": whole["text"], "logprobs": []}
+    yield "response.content_part.done", {**at, "part": whole}
+    done: Fields = {**item, "status": "completed", "content": [whole]}
+    yield "response.output_item.done", {"output_index": 0, "item": done}
+
+
+def _called(at: dict[str, Any]) -> Named:
+    call: Fields = {
+        "id": "i",
+        "type": "function_call",
+        "call_id": f"call_{next(NUMBERS)}",
+    }
+    call |= {"name": "weather", "arguments": "", "status": "in_progress"}
+    yield "response.output_item.added", {"output_index": 0, "item": call}
+    yield "response.function_call_arguments.delta", {**at, "delta": ARGUMENTS}
+    said: Fields = {**at, "arguments": ARGUMENTS, "name": "weather"}
+    yield "response.function_call_arguments.done", said
+    done: Fields = {**call, "status": "completed", "arguments": ARGUMENTS}
+    yield "response.output_item.done", {"output_index": 0, "item": done}
 
 
 def gemini(deltas: int) -> Iterator[bytes]:
@@ -126,7 +161,11 @@ def gemini(deltas: int) -> Iterator[bytes]:
         top = {"usageMetadata": usage, "modelVersion": "m", "responseId": "r"}
         return event({"candidates": [{"content": content, "index": 0, **more}], **top})
 
-    call = {"id": f"call_{next(NUMBERS)}", "name": "weather", "args": {"city": "Paris"}}
+    call: Fields = {
+        "id": f"call_{next(NUMBERS)}",
+        "name": "weather",
+        "args": {"city": "Paris"},
+    }
     for _ in range(deltas):
         yield chunk({"text": WORD})
     last: dict[str, Any] = {"text": WORD} if deltas else {"functionCall": call}
@@ -174,7 +213,7 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             length = next(v for v in lines if v.startswith("content-length:"))
             await reader.readexactly(int(length.partition(":")[2]))
             await answer(head.decode().split(" ")[1], writer)
-    except (asyncio.IncompleteReadError, ConnectionError):
+    except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
         writer.close()
 
 

@@ -11,8 +11,9 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -101,9 +102,9 @@ CONTESTANTS: Final[dict[str, Callable[[str, str], Contestant]]] = {
 
 
 @contextmanager
-def server() -> Iterator[str]:
+def server() -> Generator[str]:
     """Where the server is, in a process of its own."""
-    with subprocess.Popen(
+    with subprocess.Popen(  # noqa: S603  # our own file
         [sys.executable, str(SERVER)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -133,7 +134,7 @@ async def per_delta(make: Callable[[], Contestant], deltas: int, times: int) -> 
 
 async def per_turn(make: Callable[[], Contestant], times: int) -> tuple[float, float]:
     """Microseconds for each turn, of the first and of the last ones."""
-    first, last = [], []
+    first, last = list[float](), list[float]()
     for _ in range(times):
         one = make()
         await one.turn()
@@ -151,22 +152,30 @@ async def per_turn(make: Callable[[], Contestant], times: int) -> tuple[float, f
 
 async def measured(url: str, wire: str, times: int) -> Iterator[str]:
     """The rows of a wire."""
-    rows = {}
-    for name, make in CONTESTANTS.items():
-        burst = await per_delta(lambda: make(wire, f"{url}/burst"), DELTAS, times)
-        paced = await per_delta(lambda: make(wire, f"{url}/paced"), PACED, 2)
-        turns = await per_turn(lambda: make(wire, f"{url}/turn"), max(2, times // 2))
-        rows[name] = (burst, paced, *turns)
+    rows = {
+        name: await figures(partial(make, wire), url, times)
+        for name, make in CONTESTANTS.items()
+    }
     return table(wire, rows)
+
+
+async def figures(
+    make: Callable[[str], Contestant], url: str, times: int
+) -> tuple[float, ...]:
+    """One contestant: microseconds a delta, a paced one, and a turn at either end."""
+    burst = await per_delta(partial(make, f"{url}/burst"), DELTAS, times)
+    paced = await per_delta(partial(make, f"{url}/paced"), PACED, 2)
+    turns = await per_turn(partial(make, f"{url}/turn"), max(2, times // 2))
+    return burst, paced, *turns
 
 
 def table(wire: str, rows: dict[str, tuple[float, ...]]) -> Iterator[str]:
     """Figures, and what loopcore's are beside the others'."""
     for name, row in rows.items():
-        yield f"{wire:<10} {name:<11}" + "".join(f"{figure:>12.1f}" for figure in row)
+        yield f"{wire:<10} {name:<11}" + "".join(f"{figure:>15.1f}" for figure in row)
     for name in ("SDK", "bare httpx"):
         pairs = zip(rows["loopcore"], rows[name], strict=True)
-        ratios = "".join(f"{mine / theirs:>12.2f}" for mine, theirs in pairs)
+        ratios = "".join(f"{mine / theirs:>15.2f}" for mine, theirs in pairs)
         yield f"{'':<10} {'/ ' + name:<11}" + ratios
 
 
@@ -195,13 +204,18 @@ def growth(wire: str) -> Iterator[str]:
 async def main(wires: list[str], times: int) -> None:
     """Print all of it."""
     heads = ("µs/delta", "paced", f"µs/turn 1-{WINDOW}", f"{TURNS - WINDOW}-{TURNS}")
-    print(f"{'':<22}" + "".join(f"{head:>12}" for head in heads))
+    say(f"{'':<22}" + "".join(f"{head:>15}" for head in heads))
     with server() as url:
         for wire in wires:
-            print(*await measured(url, wire, times), sep="\n", flush=True)
-    print()
+            say(*await measured(url, wire, times))
     for wire in wires:
-        print(*growth(wire), sep="\n")
+        say(*growth(wire))
+
+
+def say(*lines: str) -> None:
+    """Print these."""
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
