@@ -130,9 +130,9 @@ class CallDraft:
             return False
         return not (renamed or more.arguments.strip()) or not self._brackets.closed
 
-    def call(self, made_up_id: str) -> ToolCall:
-        """The call as far as it came."""
-        made = ToolCall.parse(self.name, self._flow.text, self.id or made_up_id)
+    def call(self, call_id: str) -> ToolCall:
+        """The call as far as it came, under this id."""
+        made = ToolCall.parse(self.name, self._flow.text, call_id)
         return evolve(made, signature=self.extra) if self.extra else made
 
 

@@ -138,8 +138,12 @@ class Draft:
             return part
         if isinstance(part, Words):
             return part.part()
+        return part.call(part.id or self._made_up(place))
+
+    def _made_up(self, place: int) -> str:
+        """The id of a call that came without one, the same each time it is read."""
         digest = sha256(f"{self.effect_id}#{place}".encode()).hexdigest()
-        return part.call(f"call_{digest[:16]}")
+        return f"call_{digest[:16]}"
 
     def _speak(self, said: Mapping[str, Json]) -> None:
         thoughts = (text(said.get(name)) for name in THOUGHTS)
