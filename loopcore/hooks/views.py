@@ -1,6 +1,6 @@
 """Views: what a hook sees at each point. They are read-only."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from attrs import field, frozen
@@ -42,6 +42,11 @@ Found: TypeAlias = Success[Any] | Failure[ModelError | ServiceError]
 
 
 T = TypeVar("T")
+
+
+def several(given: Iterable[T]) -> tuple[T, ...]:
+    """These as a tuple: views may be written with lists, as they are printed."""
+    return tuple(given)
 
 
 class ViewChanged(AttributeError):
@@ -97,7 +102,7 @@ class ContextView(View):
     messages: PVector[Message] = field(converter=transcript)
     model: str
     system: str = ""
-    tools: tuple[ToolSpec, ...] = ()
+    tools: tuple[ToolSpec, ...] = field(default=(), converter=several)
     thinking: ThinkingLevel | None = None
     options: FrozenDict[Json] = EMPTY
     stop: bool | str | Stop = False
@@ -174,7 +179,7 @@ class ToolResultView(View):
     call: ToolCall
     spec: ToolSpec | None
     arguments: FrozenDict[Json] = field(converter=frozen_object)
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...] = field(converter=several)
     details: Json = None
     outcome: Outcome = "ok"
     terminate: bool = False
@@ -206,14 +211,14 @@ class TurnView(View):
     """
 
     message: AssistantMessage
-    results: tuple[ToolResultMessage, ...]
-    new_messages: PVector[Message]
+    results: tuple[ToolResultMessage, ...] = field(converter=several)
+    new_messages: PVector[Message] = field(converter=transcript)
     usage: Usage
     model: str
     system: str = ""
-    tools: tuple[ToolSpec, ...] = ()
+    tools: tuple[ToolSpec, ...] = field(default=(), converter=several)
     thinking: ThinkingLevel | None = None
-    inject: tuple[Message, ...] = ()
+    inject: tuple[Message, ...] = field(default=(), converter=several)
     stop: bool | str | Stop = False
     rewritten: PVector[Message] | None = None
     goes_on: bool = False
