@@ -16,7 +16,7 @@ from loopcore.testing.strategies.plain import jsons, texts
 from loopcore.testing.strategies.seeing import views
 from loopcore.testing.strategies.speech import errors, outcomes, replies
 from loopcore.testing.strategies.tooling import arguments, calls, tools, toolsets
-from loopcore.testing.strategies.walking import states
+from loopcore.testing.strategies.walking import journals, states
 
 __all__ = [
     "answers",
@@ -24,6 +24,7 @@ __all__ = [
     "calls",
     "errors",
     "inputs",
+    "journals",
     "jsons",
     "orders",
     "outcomes",

@@ -38,7 +38,8 @@ def answers(effect: Effect, *, odd: bool = True) -> Drawn[Answer]:
     """
     match effect:
         case CallModel():
-            return _replied(effect, odd=odd) | errors().map(effect.fail)
+            made = _replied(effect, odd=odd)
+            return st.one_of(made, made, made, errors().map(effect.fail))
         case RunTool():
             return outcomes().map(effect.reply)
         case RequestApproval():

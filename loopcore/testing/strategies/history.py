@@ -60,9 +60,12 @@ def _transcripts(
     offered: tuple[ToolSpec, ...],
     odd: bool,  # noqa: FBT001
 ) -> Drawn[Transcript]:
-    rounds = st.lists(_rounds(offered), max_size=most * 2)
+    one = _rounds(offered)
+    long = st.lists(one, min_size=most, max_size=most * 2)
+    rounds = st.lists(one, max_size=most * 2) | long
     valid = rounds.map(lambda found: numbered(_some(found, most)))
-    return valid | _spoilt(offered, most) if odd else valid
+    spoilt = _spoilt(offered, most)
+    return st.one_of(valid, spoilt, spoilt) if odd else valid
 
 
 @cache
@@ -163,11 +166,14 @@ def _are_plain(calls: tuple[ToolCall, ...]) -> bool:
 
 def _spoilt(offered: tuple[ToolSpec, ...], most: int) -> Drawn[Transcript]:
     """Rounds as odd models give them, less or more of their results."""
+    odd = replied(offered, odd=True)
     rounds = st.lists(
-        said().map(_alone) | replied(offered, odd=True) | _failed(), max_size=most
+        st.one_of(replied(offered), odd, said().map(_alone), _failed()),
+        min_size=min(most, 1),
+        max_size=most,
     )
-    whole = rounds.map(numbered)
-    return st.builds(_damaged, whole, st.lists(DAMAGES, max_size=3))
+    damages = st.lists(DAMAGES, min_size=1, max_size=3)
+    return st.builds(_damaged, rounds.map(numbered), damages)
 
 
 @cache
@@ -206,8 +212,11 @@ DAMAGES: Final[Drawn[Damage]] = st.tuples(
 def _damaged(whole: Transcript, damages: list[Damage]) -> Transcript:
     found = list(whole)
     for damage, place in damages:
-        if found:
-            damage(found, place % len(found))
+        results = [n for n, m in enumerate(found) if isinstance(m, ToolResultMessage)]
+        if results:
+            damage(found, results[place % len(results)])
+        else:
+            _stray(found, place % (len(found) + 1))
     return tuple(found)
 
 

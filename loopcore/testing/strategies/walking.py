@@ -11,6 +11,7 @@ from returns.result import Failure
 
 from loopcore.config import AnyConfig
 from loopcore.inputs import Input
+from loopcore.journal import Entry, Journal
 from loopcore.messages import Message
 from loopcore.reducer import advance
 from loopcore.state import State
@@ -78,16 +79,47 @@ def states(
         max_inputs: how many inputs it takes at most.
         max_turns: how many replies the history has, at most, that the run begins with.
     """
-    specs = tuple(spec_of(tool) for tool in config.tools)
-    return _states(config, max_inputs, transcripts(max_turns, tools=specs))
+    return _walks(config, max_inputs, _histories(config, max_turns)).map(_state)
+
+
+def _state(walk: Walk) -> State:
+    return walk.state
+
+
+def journals(
+    config: AnyConfig, *, max_inputs: int = 12, max_turns: int = 3
+) -> Drawn[Journal]:
+    """Journals of this configuration's runs: recorded, and nothing performed.
+
+    Args:
+        config: what the run is. Its hooks run.
+        max_inputs: how many inputs are recorded at most.
+        max_turns: how many replies the history has, at most, that the run begins with.
+    """
+    return _walks(config, max_inputs, _histories(config, max_turns)).map(recorded)
+
+
+def recorded(walk: Walk) -> Journal:
+    """The journal of a walk."""
+    happened = (Entry(given, at) for given, at in walk.taken)
+    return Journal.of(walk.config, walk.begun, happened).unwrap()
+
+
+def _histories(config: AnyConfig, most: int) -> Drawn[Transcript]:
+    return transcripts(most, tools=[spec_of(tool) for tool in config.tools])
 
 
 @st.composite
-def _states(
+def _walks(
     draw: st.DrawFn, config: AnyConfig, most: int, histories: Drawn[Transcript]
-) -> State:
+) -> Walk:
     walk = Walk.begin(config, draw(histories))
+    clock = draw(CLOCKS)
     while len(walk.taken) < most and draw(MORE):
-        walk.give(draw(inputs(walk.state)))
+        walk.give(draw(inputs(walk.state)), clock and clock * len(walk.taken))
     note(f"The state is reached by:\n{walk}")
-    return walk.state
+    return walk
+
+
+CLOCKS: Final = st.sampled_from((None, None, 1.0, 60.0))
+"""How many seconds pass from one input to the next; None if nobody tells."""

@@ -1,0 +1,563 @@
+"""Strategies: what they draw is what real runs have, and it shrinks to a few records."""
+
+import datetime as dt
+import enum
+import uuid
+from typing import Any, Final, Literal, TypeVar, get_args
+
+import attrs
+import hypothesis
+import pytest
+from hypothesis import HealthCheck, Phase, find, given, settings
+from hypothesis import strategies as st
+from returns.result import Success
+
+import loopcore
+from loopcore import (
+    AssistantMessage,
+    CallModel,
+    Effect,
+    LoopConfig,
+    Message,
+    Rejected,
+    State,
+    ToolCall,
+    ToolResultMessage,
+    ToolSpec,
+    advance,
+    deliver,
+    repair,
+    tool,
+)
+from loopcore.arguments import arguments_for
+from loopcore.frozen import Unset, one_of
+from loopcore.hooks import (
+    UNSET,
+    Ask,
+    ContextUpdate,
+    ContextView,
+    ErrorView,
+    Hooks,
+    Need,
+    RetryUpdate,
+    ToolCallView,
+    ToolResultView,
+    TurnView,
+)
+from loopcore.hooks.fold import fold
+from loopcore.hooks.points import POINTS, PointName
+from loopcore.hooks.updates import Update
+from loopcore.journal import Replay, replay
+from loopcore.messages import OUTCOMES
+from loopcore.state import refuse_unpaired
+from loopcore.testing import strategies
+
+T = TypeVar("T")
+
+QUICK: Final = settings(
+    max_examples=40,
+    database=None,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+SEARCH: Final = settings(
+    QUICK, max_examples=2_000, phases=(Phase.generate, Phase.shrink)
+)
+
+
+def simplest(drawn: st.SearchStrategy[T], wanted: Any = bool) -> T:
+    """The simplest that is drawn of what is wanted."""
+    return find(drawn, wanted, settings=SEARCH)
+
+
+def all_drawn(drawn: st.SearchStrategy[T], most: int = 40) -> list[T]:
+    """Some of what is drawn."""
+    found: list[T] = []
+
+    @settings(QUICK, max_examples=most)
+    @given(drawn)
+    def look(value: T) -> None:
+        found.append(value)
+
+    look()
+    return found
+
+
+# Views.
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_view_is_one_that_hooks_of_its_point_can_be_shown(point: PointName) -> None:
+    functions: dict[str, Any] = {point: _silent}
+    silent = Hooks("silent", **functions)
+    for view in all_drawn(strategies.views(POINTS[point].view, point=point)):
+        folded = fold((silent,), point, view)
+
+        assert type(view) is POINTS[point].view
+        assert folded.fault is None
+        assert view.state.run > 0
+
+
+def _silent(view: object) -> None:
+    """Sees, and says nothing."""
+
+
+def test_views_are_taken_in_every_turn_and_attempt() -> None:
+    errors = all_drawn(strategies.views(ErrorView), 80)
+    turns = all_drawn(strategies.views(TurnView), 80)
+
+    assert {1, 2} <= {view.attempt for view in errors}
+    assert {1, 2} <= {view.turn for view in turns}
+    assert {True, False} == {view.goes_on for view in turns}
+    assert any(view.now for view in turns)
+
+
+def test_views_of_results_are_of_every_kind() -> None:
+    results = all_drawn(strategies.views(ToolResultView), 150)
+
+    assert {"ok", "unknown_tool", "invalid_arguments"} <= {v.outcome for v in results}
+    assert {None} < {view.spec and view.spec.name for view in results}
+
+
+def test_a_history_has_no_more_turns_than_are_asked_for() -> None:
+    none = all_drawn(strategies.views(ContextView, max_turns=0), 60)
+    many = all_drawn(strategies.views(ContextView, max_turns=9), 60)
+    most_of_none = max(len(_replies(view.transcript)) for view in none)
+    most_of_many = max(len(_replies(view.transcript)) for view in many)
+
+    assert most_of_none <= 3 < most_of_many <= 12
+
+
+def _replies(messages: Any) -> list[AssistantMessage]:
+    return [m for m in messages if isinstance(m, AssistantMessage)]
+
+
+def test_what_is_shown_is_paired_unless_odd_views_are_asked_for() -> None:
+    plain = all_drawn(strategies.views(ContextView), 100)
+    odd = all_drawn(strategies.views(ContextView, odd=True), 150)
+
+    assert all(_is_paired(view.messages) for view in plain)
+    assert not all(_is_paired(view.messages) for view in odd)
+    assert not all(view.messages for view in plain)
+
+
+def _is_paired(messages: Any) -> bool:
+    found = tuple(messages)
+    return repair(found) is found
+
+
+def test_views_offer_the_tools_that_are_given() -> None:
+    pay = ToolSpec("pay", "Pays.")
+    views = all_drawn(strategies.views(ToolCallView, tools=[pay]))
+
+    assert {view.spec for view in views} == {pay}
+
+
+def test_a_cut_window_shrinks_to_six_messages_or_fewer() -> None:
+    """The example of the documentation, with a slice in place of the window."""
+
+    def is_cut(view: ContextView) -> bool:
+        return not _is_paired(view.messages[-4:])
+
+    view = simplest(strategies.views(ContextView, max_turns=10), is_cut)
+
+    assert len(view.messages) <= 6
+
+
+def test_a_view_prints_as_the_call_that_makes_it() -> None:
+    view = simplest(strategies.views(ContextView))
+
+    assert repr(view) == (
+        "ContextView(messages=[UserMessage([Text('0')])], model='test:model', "
+        "tools=[ToolSpec('look')])"
+    )
+    assert eval(f"{view!r}"[:-1] + ", state=state)", _names(state=view.state)) == view  # noqa: S307
+
+
+def _names(**more: object) -> dict[str, Any]:
+    """What a test file would have imported."""
+    return {**vars(loopcore), "ContextView": ContextView, **more}
+
+
+def test_something_else_than_a_view_is_refused() -> None:
+    kind: Any = ContextUpdate
+    with pytest.raises(TypeError, match=r"take one of ContextView, ReplyView, "):
+        strategies.views(kind)
+
+
+# States and journals.
+
+LOOK: Final = ToolSpec("look")
+PAY: Final = ToolSpec("pay", needs_approval=True)
+
+
+def _asks(view: ToolCallView) -> Ask | Need | None:
+    if view.tool != "look":
+        return None
+    return None if view.answers else Need.service("seen", "policy")
+
+
+CONFIG: Final = LoopConfig(
+    model="test:model",
+    tools=[
+        LOOK,
+        PAY,
+        LoopConfig(model="test:inner", tools=[PAY]).as_tool("dig", "Digs."),
+    ],
+    hooks=[
+        Hooks(before_tool_call=_asks),
+        Hooks("again", on_model_error=lambda view: RetryUpdate(retry=view.attempt < 3)),
+    ],
+)
+
+
+def test_states_are_sound_and_of_every_phase() -> None:
+    states = all_drawn(strategies.states(CONFIG), 300)
+
+    assert all(State.loads(s.dumps()) == Success(s) for s in states)
+    assert {s.phase for s in states} >= {"idle", "model", "tools", "asking", "stopped"}
+    assert any(s.children for s in states)
+
+
+def test_a_state_tells_the_steps_that_lead_to_it() -> None:
+    """A counterexample is a program of two lines, below that of its configuration."""
+
+    @settings(SEARCH)
+    @given(strategies.states(CONFIG))
+    def never_aborted(state: State) -> None:
+        assert not state.stop or state.stop.reason != "aborted"
+
+    with pytest.raises(AssertionError) as caught:
+        never_aborted()
+    said, *_ = [n for n in caught.value.__notes__ if n.startswith("The state is reach")]
+    names = _names(config=CONFIG)
+    first, *steps = said.splitlines()
+    exec("\n".join(steps), names)  # noqa: S102  # it is a program
+
+    assert first == "The state is reached by:"
+    assert len(steps) == 2
+    assert names["state"].stop.reason == "aborted"
+
+
+def test_journals_replay() -> None:
+    journals = all_drawn(strategies.journals(CONFIG), 60)
+
+    assert max(len(journal.inputs) for journal in journals) > 5
+    for journal in journals:
+        assert isinstance(replay(CONFIG, journal).unwrap(), Replay)
+
+
+# Transcripts.
+
+
+def test_a_state_can_begin_with_a_transcript() -> None:
+    found = all_drawn(strategies.transcripts(), 100)
+
+    for transcript in found:
+        refuse_unpaired(transcript)
+        ids = [c.id for m in _replies(transcript) for c in m.calls]
+        assert len(set(ids)) == len(ids)
+    assert 3 <= max(len(_replies(t)) for t in found) <= 5
+
+
+def test_odd_transcripts_are_mended_by_repair() -> None:
+    found = all_drawn(strategies.transcripts(odd=True), 150)
+    odd = [t for t in found if not _is_paired(t)]
+
+    assert len(odd) > 20
+    assert all(_is_paired(repair(t)) for t in odd)
+    assert any(m.failed for t in found for m in _replies(t))
+
+
+def test_a_transcript_calls_the_tools_that_are_given() -> None:
+    found = all_drawn(strategies.transcripts(tools=[PAY]), 60)
+    calls = [c for t in found for m in _replies(t) for c in m.calls]
+
+    assert {"pay"} == {call.name for call in calls}
+
+
+def test_a_transcript_shrinks_to_its_simplest_messages() -> None:
+    """Two results: nothing else is left but their calls."""
+
+    def has_two_results(found: tuple[Message, ...]) -> bool:
+        return sum(isinstance(m, ToolResultMessage) for m in found) > 1
+
+    assert simplest(strategies.transcripts(), has_two_results) == (
+        AssistantMessage(
+            [ToolCall("look", id="c1"), ToolCall("look", id="c2")], finish="tools"
+        ),
+        ToolResultMessage("c1", "look", "ok"),
+        ToolResultMessage("c2", "look", "ok"),
+    )
+
+
+# Tools, and arguments for them.
+
+
+class Speed(enum.Enum):
+    """As a tool's parameter may have it."""
+
+    FAST = "fast"
+    SLOW = "slow"
+
+
+@attrs.frozen
+class Item:
+    """A record in a parameter."""
+
+    name: str
+    count: int = 1
+
+
+@tool
+def order(  # noqa: PLR0913, PLR0917  # one parameter of each kind
+    items: list[Item],
+    speed: Speed,
+    mode: Literal["a", "b"] = "a",
+    day: dt.date | None = None,
+    at: dt.datetime | None = None,
+    key: uuid.UUID | None = None,
+    prices: dict[str, float] | None = None,
+    pair: tuple[int, str] = (1, "x"),
+) -> str:
+    """Orders these."""
+    return f"{items} {speed} {mode} {day} {at} {key} {prices} {pair}"
+
+
+SCHEMAS: Final[dict[str, Any]] = {
+    "bounds": {
+        "type": "object",
+        "properties": {
+            "n": {"type": "integer", "minimum": 3, "exclusiveMaximum": 9},
+            "x": {"type": "number", "minimum": 0, "maximum": 1},
+            "even": {"type": "integer", "multipleOf": 2, "minimum": 10},
+            "text": {"type": "string", "minLength": 2, "maxLength": 4},
+            "code": {"type": "string", "pattern": "^[A-Z]{2}[0-9]+$"},
+        },
+        "required": ["n", "x", "even", "text", "code"],
+    },
+    "lists": {
+        "type": "object",
+        "properties": {
+            "some": {"type": "array", "items": {"type": "boolean"}, "minItems": 2},
+            "set": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
+            "pair": {
+                "type": "array",
+                "prefixItems": [{"type": "integer"}, {"const": "x"}],
+                "items": False,
+                "minItems": 2,
+            },
+        },
+        "required": ["some", "set", "pair"],
+        "additionalProperties": False,
+    },
+    "choices": {
+        "type": "object",
+        "properties": {
+            "either": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/tree"}]},
+            "both": {"allOf": [{"type": "integer"}, {"minimum": 2}]},
+            "any": {"type": ["string", "null"]},
+        },
+        "required": ["either", "both", "any"],
+        "additionalProperties": {"type": "integer"},
+        "$defs": {
+            "tree": {
+                "type": "object",
+                "properties": {"left": {"$ref": "#/$defs/tree"}, "v": {"enum": [1, 2]}},
+                "required": ["v"],
+            }
+        },
+    },
+}
+SPECS: Final = (
+    order.spec,
+    *(ToolSpec(name, "", schema) for name, schema in SCHEMAS.items()),
+)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_arguments_fit_their_tool_as_they_stand(spec: ToolSpec) -> None:
+    for given_ in all_drawn(strategies.arguments(spec)):
+        assert arguments_for(spec, given_) == Success(given_)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_wrong_arguments_do_not_fit_their_tool(spec: ToolSpec) -> None:
+    for given_ in all_drawn(strategies.arguments(spec, valid=False)):
+        fitted = arguments_for(spec, given_)
+        assert fitted != Success(given_)
+
+
+def test_a_tool_that_takes_everything_has_no_wrong_arguments() -> None:
+    assert strategies.arguments(LOOK, valid=False).is_empty
+
+
+def test_arguments_shrink_to_what_is_required() -> None:
+    assert simplest(strategies.arguments(order)) == {"items": (), "speed": "fast"}
+
+
+def test_calls_that_cannot_be_run_are_of_every_kind() -> None:
+    calls = all_drawn(strategies.calls(order, valid=False), 150)
+
+    assert {"order", "missing"} <= {call.name for call in calls}
+    assert {True, False} == {bool(call.malformed) for call in calls}
+
+
+# Replies, outcomes, answers, inputs.
+
+
+def test_odd_replies_are_what_models_send_now_and_then() -> None:
+    replies = all_drawn(strategies.replies(LOOK, odd=True), 300)
+    ids = [tuple(call.id for call in reply.calls) for reply in replies]
+
+    assert any(not reply.parts for reply in replies)
+    assert any(len(set(each)) < len(each) for each in ids)
+    assert any("" in each for each in ids)
+    assert {"end", "tools", "length", "refusal"} <= {reply.finish for reply in replies}
+
+
+def test_a_plain_reply_says_or_calls_something() -> None:
+    for reply in all_drawn(strategies.replies(LOOK), 100):
+        assert reply.parts
+        assert {call.name for call in reply.calls} <= {"look"}
+        assert reply.finish == ("tools" if reply.calls else "end")
+
+
+def test_outcomes_are_of_every_kind() -> None:
+    found = all_drawn(strategies.outcomes(), 400)
+
+    assert set(OUTCOMES) == {output.outcome for output in found}
+    assert any(output.terminate for output in found)
+    assert max(len(output.text) for output in found) > 5_000
+
+
+def test_errors_are_of_every_kind() -> None:
+    found = all_drawn(strategies.errors(), 400)
+
+    assert {True, False} == {error.retryable for error in found}
+    assert any(error.retry_after for error in found)
+    assert any(error.partial for error in found)
+
+
+def test_every_answer_is_one_that_its_effect_takes() -> None:
+    """Edits as well: they fit the tool."""
+    kinds: set[type] = set()
+
+    @settings(QUICK, max_examples=120)
+    @given(strategies.states(CONFIG), st.data())
+    def look(state: State, data: st.DataObject) -> None:
+        for effect in state.waiting:
+            answer = data.draw(strategies.answers(effect))
+            assert isinstance(deliver(state, answer), Success)
+            kinds.add(type(effect))
+
+    look()
+    assert set(get_args(Effect)) - {loopcore.Sleep} <= kinds
+
+
+def test_what_may_happen_next_mostly_can() -> None:
+    refused: list[Rejected] = []
+    given_: list[object] = []
+
+    @settings(QUICK, max_examples=120)
+    @given(strategies.states(CONFIG), st.data())
+    def look(state: State, data: st.DataObject) -> None:
+        one = data.draw(strategies.inputs(state))
+        moved = advance(CONFIG, state, one)
+        given_.append(one)
+        if not isinstance(moved, Success):
+            refused.append(moved.failure())
+
+    look()
+    assert len(refused) < len(given_) / 4
+    assert {problem.kind for problem in refused} == {"taken"}  # nothing was queued
+
+
+def test_orders_of_arrival_are_all_and_the_given_one_is_the_simplest() -> None:
+    found = all_drawn(strategies.orders("abc"), 60)
+
+    assert {"abc", "acb", "bac", "bca", "cab", "cba"} == {"".join(one) for one in found}
+    assert ("a", "b", "c") == simplest(strategies.orders("abc"))
+
+
+# Updates.
+
+UPDATES: Final = tuple(dict.fromkeys(point.update for point in POINTS.values()))
+
+
+@pytest.mark.parametrize("kind", UPDATES, ids=lambda kind: kind.__name__)
+def test_every_field_of_an_update_is_written_and_left_out(kind: type[Update]) -> None:
+    found = all_drawn(strategies.updates(kind), 80)
+    written = {name for update in found for name in update.written}
+
+    assert {field.name for field in attrs.fields(kind)} == written
+    assert any(not update.written for update in found)
+    assert simplest(strategies.updates(kind)) == kind()
+
+
+@attrs.frozen
+class Mine(Update):
+    """An update of one's own, at no point."""
+
+    label: str | Unset = UNSET
+    rank: int | Unset = UNSET
+    words: tuple[str, ...] | Unset = UNSET
+    mode: Literal["a", "b"] | Unset = attrs.field(default=UNSET, validator=one_of("a"))
+
+
+def test_an_update_of_ones_own_is_read_from_its_annotations() -> None:
+    """What a validator refuses is not drawn."""
+    found = all_drawn(strategies.updates(Mine), 100)
+
+    assert {"label", "rank", "words", "mode", "memo"} == {
+        name for update in found for name in update.written
+    }
+    assert {"a", UNSET} == {update.mode for update in found}
+    assert all(isinstance(u.words, tuple) for u in found if u.words is not UNSET)
+
+
+def test_what_is_drawn_prints_as_it_is_made() -> None:
+    """Hypothesis shows records as their reprs, not with all their fields."""
+
+    @settings(SEARCH)
+    @given(strategies.views(ToolCallView))
+    def never(view: ToolCallView) -> None:
+        assert view is None
+
+    with pytest.raises(AssertionError) as caught:
+        never()
+
+    assert (
+        "view=ToolCallView(call=ToolCall('look', id='c1'), spec=ToolSpec('look'),"
+        in ("\n".join(caught.value.__notes__))
+    )
+
+
+def test_strategies_are_there_by_name() -> None:
+    """The front door lists them, and each is documented."""
+    assert all(getattr(strategies, name).__doc__ for name in strategies.__all__)
+    assert sorted(strategies.__all__) == strategies.__all__
+
+
+def test_they_need_hypothesis_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import sys  # noqa: PLC0415
+
+    import loopcore.testing as kit  # noqa: PLC0415
+
+    monkeypatch.setitem(sys.modules, "loopcore.testing.strategies", None)
+    for name in list(sys.modules):
+        if name.startswith("loopcore.testing.strategies"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(kit, "strategies")
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+
+    with pytest.raises(ModuleNotFoundError) as caught:
+        _ = kit.strategies
+    assert str(caught.value) == (
+        'loopcore.testing.strategies needs hypothesis: `pip install "loopcore[testing]"`.'
+    )
+    assert hypothesis is not None
+    assert CallModel is not None
