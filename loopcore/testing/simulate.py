@@ -26,7 +26,7 @@ from loopcore.testing.simulate_run import Ended, Happened, simulated
 from loopcore.testing.simulate_shrink import smallest
 
 WATCHED: Final = 0.1
-"""The share of runs that all laws see: they make a run five times as slow."""
+"""The share of runs that all laws see: they make a run four times as slow."""
 
 HOUR: Final = 3600
 
