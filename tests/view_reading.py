@@ -119,11 +119,12 @@ class Reading:
             )
         return list(map(self._said, found))
 
-    def shown(self, request: int) -> list[Any] | None:
-        """What a request shows; None for the transcript as it is."""
-        passed = self.side["requests"][request]["passed"]
+    def shown(self, request: int) -> list[Any]:
+        """What a request shows: the transcript, if no hook passed on something else."""
+        asked = self.side["requests"][request]
+        passed = asked["passed"]
         if not passed:
-            return None
+            return self.transcript(asked["run"], asked["at"]) if asked["own"] else []
         _, chain, place = passed[-1]
         found: list[int] = []
         for told in self.side["chains"][chain][: place + 1]:
