@@ -1,0 +1,172 @@
+"""check_merge_laws: the laws of `|`, for the updates of all points and for one's own."""
+
+from typing import Any, Final
+
+import pytest
+from attrs import field, frozen
+from returns.contrib.hypothesis.laws import (
+    check_all_laws,  # pyright: ignore[reportUnknownVariableType]  # upstream
+)
+
+from loopcore.frozen import UNSET, Unset
+from loopcore.hooks import Allow, Ask, Block, ContextUpdate, ToolCallUpdate, TurnUpdate
+from loopcore.hooks.merge import any_stop, both, strictest
+from loopcore.hooks.updates import Update
+from loopcore.testing import check_merge_laws, strategies
+from loopcore.testing.laws import Merged
+
+
+def failure(*updates: Any, **more: Any) -> str:
+    """What is said of these updates."""
+    with pytest.raises(AssertionError) as caught:
+        check_merge_laws(*updates, **more)
+    return str(caught.value)
+
+
+def test_the_updates_of_all_points_keep_the_laws() -> None:
+    check_merge_laws(examples=40)
+
+
+@frozen
+class Fine(Update):
+    """An update of one's own, as it should be."""
+
+    stop: bool | str | Unset = field(default=UNSET, metadata={"rule": any_stop})
+    decision: Allow | Ask | Block | Unset = field(
+        default=UNSET, metadata={"rule": strictest}
+    )
+    words: tuple[str, ...] | Unset = field(default=UNSET, metadata={"rule": both})
+    label: str | Unset | None = UNSET
+
+
+def test_an_update_of_ones_own_keeps_the_laws() -> None:
+    check_merge_laws(Fine, examples=60)
+
+
+@frozen
+class Lifted(Update):
+    """A limit that whoever comes later lifts."""
+
+    stop: bool | Unset = UNSET
+
+
+def test_a_limit_that_a_later_hook_lifts() -> None:
+    """C9: a hook that returns a bool always writes, so its False would lift the limit."""
+    assert failure(Lifted) == (
+        "Lifted: the verdict `stop` is lifted by whoever comes later (its rule is later): "
+        "a = Lifted(memo=UNSET, stop=False), b = Lifted(memo=UNSET, stop=True); "
+        "a | b has stop=True, b | a has stop=False. Give the field a rule that joins, such "
+        'as field(default=UNSET, metadata={"rule": any_stop}).'
+    )
+
+
+@frozen
+class Named(Update):
+    """The same under a name of one's own."""
+
+    halted: bool | Unset = UNSET
+
+
+def test_a_verdict_has_the_name_that_one_gives_it() -> None:
+    check_merge_laws(Named, examples=20)
+
+    assert failure(Named, verdicts=["halted"]).startswith(
+        "Named: the verdict `halted` is lifted by whoever comes later"
+    )
+
+
+def _mean(old: Any, new: Any) -> Any:
+    if old is UNSET or new is UNSET:
+        return old if new is UNSET else new
+    return (old + new) / 2
+
+
+@frozen
+class Averaged(Update):
+    """A score that depends on how it is put together."""
+
+    score: float | Unset = field(default=UNSET, metadata={"rule": _mean})
+
+
+def test_a_rule_that_is_not_associative() -> None:
+    assert failure(Averaged) == (
+        "Averaged: associativity ((a | b) | c == a | (b | c)) fails for `score` (its rule "
+        "is _mean): a = Averaged(memo=UNSET, score=0.0), b = Averaged(memo=UNSET, "
+        "score=0.0), c = Averaged(memo=UNSET, score=1.0); (a | b) | c is "
+        "Averaged(memo=UNSET, score=0.5), a | (b | c) is Averaged(memo=UNSET, score=0.25)."
+    )
+
+
+def _total(old: Any, new: Any) -> Any:
+    return (old or 0) + (new or 0)
+
+
+@frozen
+class Summed(Update):
+    """A sum that takes nothing for zero."""
+
+    count: int | Unset = field(default=UNSET, metadata={"rule": _total})
+
+
+def test_a_rule_that_has_no_identity() -> None:
+    assert failure(Summed) == (
+        "Summed: the identity (an empty update | a == a) fails for "
+        "a = Summed(memo=UNSET, count=UNSET)."
+    )
+
+
+def _longer(old: Any, new: Any) -> Any:
+    return old if len(old) >= len(new) else new
+
+
+@frozen
+class Longest(Update):
+    """A rule that does not think of what nobody wrote."""
+
+    name: str | Unset = field(default=UNSET, metadata={"rule": _longer})
+
+
+def test_a_rule_that_raises() -> None:
+    said = failure(Longest)
+
+    assert said.startswith(
+        "Longest: the identity (an empty update | a == a) cannot be tried: TypeError("
+    )
+    assert said.endswith("for a = Longest(memo=UNSET, name=UNSET).")
+
+
+def test_some_updates_are_tried_in_every_three() -> None:
+    check_merge_laws(
+        ToolCallUpdate(Allow()),
+        ToolCallUpdate(Ask("sure?")),
+        ToolCallUpdate(Block("no"), arguments={"x": 1}),
+        TurnUpdate("go on", model="test:other"),
+        examples=20,
+    )
+
+
+def test_some_updates_that_break_a_law_are_told() -> None:
+    said = failure(Averaged(score=1.0), Averaged(score=2.0), Averaged(score=5.0))
+
+    assert said.startswith("Averaged: associativity")
+
+
+# The laws are those of `returns`: its own check can be pointed at them.
+
+CONTEXTS: Final = strategies.updates(ContextUpdate).map(Merged)
+check_all_laws(
+    Merged,
+    container_strategy=lambda _: CONTEXTS,
+    settings_kwargs={"max_examples": 30, "deadline": None, "database": None},
+)
+
+
+def test_returns_checks_the_same_laws() -> None:
+    """It makes a test of each law, which pytest runs with the others here."""
+    made = [name for name in globals() if name.startswith("test_merged_merging_")]
+
+    assert sorted(made) == [
+        "test_merged_merging_associativity",
+        "test_merged_merging_left_identity",
+        "test_merged_merging_right_identity",
+    ]
