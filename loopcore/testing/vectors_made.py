@@ -30,7 +30,8 @@ from loopcore.testing.simulate_process import Memory
 from loopcore.testing.simulate_run import Run
 from loopcore.testing.vectors_file import Vector, Vectors
 from loopcore.testing.vectors_form import digest_of, digests_of, effects_of, worded
-from loopcore.testing.vectors_walks import TOOLS, WALKS, Walk
+from loopcore.testing.vectors_walks import WALKS
+from loopcore.testing.vectors_words import TOOLS, Walk
 from loopcore.tools import ToolOutput
 
 SEEDS: Final = range(7)
