@@ -102,9 +102,10 @@ def test_another_key_is_another_conversation() -> None:
     assert spoken.made == 2
 
 
-def test_there_is_room_for_so_many_messages() -> None:
+def test_there_is_room_for_so_many_bytes() -> None:
     """What was used last is kept."""
-    spoken, known = Spoken(), Beginnings[list[str]](room=10)
+    size = sum(map(len, fresh(talk(2, "a"))))
+    spoken, known = Spoken(), Beginnings[list[str]](room=2 * size)
     first, second, third = (talk(2, who) for who in "abc")
     for said in (first, second, first, third):
         spoken.of(known, said)

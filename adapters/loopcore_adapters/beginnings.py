@@ -16,8 +16,8 @@ from loopcore import Message, ToolResultMessage, project
 Going = TypeVar("Going")
 """What the bytes of further messages depend on, such as the ids that are taken."""
 
-ROOM: Final = 200_000
-"""How many messages the conversations that are known may have in all."""
+ROOM: Final = 32 * 2**20
+"""How many bytes are kept for one connected model."""
 
 LATEST: Final = 256
 """How many messages may be new where a beginning is looked for."""
@@ -30,6 +30,7 @@ class Beginning(Generic[Going]):
     messages: tuple[Message, ...]
     pieces: list[bytes]
     going: Going
+    size: int = 0
 
 
 @define(eq=False)
@@ -67,7 +68,9 @@ class Beginnings(Generic[Going]):
         begun = self._take(source, key) or Beginning[Going]((), [], begin())
         rest = source[len(begun.messages) :]
         sent = project(rest)
-        begun.pieces.extend(speak(sent, begun.going))
+        made = list(speak(sent, begun.going))
+        begun.pieces += made
+        begun.size += sum(map(len, made))
         begun.messages = source
         said = tuple(begun.pieces)
         if source and _closed(rest, sent):
@@ -92,7 +95,7 @@ class Beginnings(Generic[Going]):
                 return None
             if not all(map(is_, found.messages, messages)):
                 return None
-            self._size -= len(messages)
+            self._size -= found.size
             return self._kept.pop(place)
 
     def _keep(self, begun: Beginning[Going], key: Hashable) -> None:
@@ -100,10 +103,9 @@ class Beginnings(Generic[Going]):
             place = id(begun.messages[-1]), key
             before = self._kept.pop(place, None)
             self._kept[place] = begun
-            self._size += len(begun.messages) - len(before.messages if before else ())
-            while self._size > self.room:
-                forgotten = self._kept.pop(next(iter(self._kept)))
-                self._size -= len(forgotten.messages)
+            self._size += begun.size - (before.size if before else 0)
+            while self._size > self.room and self._kept:
+                self._size -= self._kept.pop(next(iter(self._kept))).size
 
 
 def _closed(rest: tuple[Message, ...], sent: Iterable[Message]) -> bool:

@@ -10,7 +10,7 @@ from loopcore_adapters.loose import Json, dump
 
 Kept = TypeVar("Kept")
 Key = TypeVar("Key", bound=Hashable)
-ROOM: Final = 64 * 2**20
+ROOM: Final = 32 * 2**20
 """How many bytes are kept for one connected model."""
 
 

@@ -19,8 +19,8 @@ from loopcore import (
     UserMessage,
 )
 from loopcore_adapters import connect
-from loopcore_adapters.chat import encode
 from loopcore_adapters.call_ids import CallIds
+from loopcore_adapters.chat import encode
 from loopcore_adapters.chat.dialect import PLAIN, Dialect
 from loopcore_adapters.faults import http_fault
 from tests.chat_reading import Told
