@@ -436,7 +436,7 @@ def test_the_ready_made_policies_keep_all_laws(name: str) -> None:
     checked = check_hooks(POLICIES[name], examples=FEW)
 
     assert all("never asked" in said for said in checked.unchecked)
-    assert sum(checked.wrote.values()) > 0
+    assert sum(checked.views.values()) > 0
 
 
 def test_policies_keep_all_laws_together() -> None:
@@ -472,7 +472,7 @@ def test_the_hooks_of_the_examples_keep_all_laws(
     checked = check_hooks(*config.hooks, tools=config.tools, examples=FEW)
 
     assert checked.unchecked == ()
-    assert sum(checked.wrote.values()) > 0
+    assert len(checked.views) >= len(config.hooks)
 
 
 def test_the_bare_hooks_of_the_examples_keep_all_laws(

@@ -122,7 +122,7 @@ class _Look:
         for kinds, read in READ:
             if isinstance(value, kinds):
                 return kind, read(self, value, depth - 1)
-        if is_own(_module_file(kind)) and not isinstance(value, type):
+        if _is_own_kind(kind) and not isinstance(value, type):
             return tuple((n, self.print(v, depth - 1)) for n, v in _fields(value))
         return Same(value)
 
@@ -144,9 +144,10 @@ def _is_ours(value: types.FunctionType | types.MethodType) -> bool:
     return code is not None and is_own(code.co_filename)
 
 
-def _module_file(kind: type) -> str:
-    """Where a class was written; nowhere known counts as one's own."""
-    return str(getattr(sys.modules.get(kind.__module__), "__file__", "") or "")
+def _is_own_kind(kind: type) -> bool:
+    """Whether a class is the program's own, where its module lies."""
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return is_own(file) if file else kind.__module__ not in sys.builtin_module_names
 
 
 Reader: TypeAlias = Callable[[_Look, Any, int], object]
@@ -157,6 +158,7 @@ READ: Final[tuple[tuple[Any, Reader], ...]] = (
     ((list, tuple, deque), _Look.items),
     ((set, frozenset), lambda _, v, __: frozenset(v)),
     (bytearray, lambda _, v, __: bytes(v)),
+    (random.SystemRandom, lambda _, v, __: Same(v)),
     (random.Random, lambda _, v, __: v.getstate()),
     ((itertools.count, itertools.cycle), lambda _, v, __: repr(v)),
 )
