@@ -209,12 +209,20 @@ def _tools(request: dict[str, Json]) -> Iterator[str]:
         yield from _unknown("a tool's function", function, known)
         if tool.get("type") != "function" or not NAME.fullmatch(function["name"]):
             yield f"no tool: {tool!r}"
-        if function.get("parameters", {}).get("type") != "object":
+        if not _is_object(function.get("parameters", {})):
             yield f"parameters of {function['name']!r} are no object"
     chosen = request.get("tool_choice", "auto")
     wanted = chosen if isinstance(chosen, str) else chosen["function"]["name"]
     if wanted not in {"none", "auto", "required", *names}:
         yield f"tool_choice {chosen!r}"
+
+
+COMBINED: Final = {"oneOf", "anyOf", "allOf", "enum", "const", "not"}
+"""What OpenAI's servers refuse at the root of a schema."""
+
+
+def _is_object(schema: dict[str, Json]) -> bool:
+    return schema.get("type") == "object" and not COMBINED & schema.keys()
 
 
 def _format(request: dict[str, Json]) -> Iterator[str]:
@@ -228,6 +236,8 @@ def _format(request: dict[str, Json]) -> Iterator[str]:
             yield "json_schema has no name"
         if not isinstance(inner.get("schema"), dict):
             yield "json_schema has no schema"
+        elif not _is_object(inner["schema"]):
+            yield "json_schema is not of an object at its root"
     elif kind == "json_object":
         if "json" not in json.dumps(request["messages"]).lower():
             yield "json_object, and no message says JSON"

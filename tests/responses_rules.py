@@ -127,8 +127,16 @@ def _tool(tool: dict[str, Json]) -> Iterator[str]:
         yield f"a tool's name is {tool.get('name')!r}"
     if not isinstance(tool.get("parameters"), dict):
         yield "a tool without parameters"
+    elif not is_object(tool["parameters"]):
+        yield "Invalid schema for function: schema must have type 'object'"
     if tool.get("strict") is not False:
         yield "a schema that is not strict, said to be so"
+
+
+def is_object(schema: dict[str, Json]) -> bool:
+    """Whether its root is of an object, and of nothing that is put together."""
+    refused = {"oneOf", "anyOf", "allOf", "enum", "const", "not"} & schema.keys()
+    return schema.get("type") == "object" and not refused
 
 
 def _wishes(request: dict[str, Json]) -> Iterator[str]:
@@ -147,6 +155,8 @@ def _wishes(request: dict[str, Json]) -> Iterator[str]:
             yield f"a format's name is {form.get('name')!r}"
         if not isinstance(form.get("schema"), dict):
             yield "a format without a schema"
+        elif not is_object(form["schema"]):
+            yield "Invalid schema for response_format: schema must have type 'object'"
     elif form["type"] not in {"text", "json_object"}:
         yield f"a format of type {form['type']!r}"
 

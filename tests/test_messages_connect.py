@@ -259,7 +259,7 @@ class TestARun:
 
     def test_comes_to_a_value_by_a_tool_where_there_is_no_mode(self) -> None:
         name = "llamacpp:qwen"
-        given = '{"output": {"x": 1, "y": 2}}'
+        given = '{"x": 1, "y": 2}'
         body = start() + call(0, "k", "final_output", given) + ended("tool_use") + STOP
         result, (sent, *_) = ran(says(body), name=name, output=Point)
         assert result.output == Point(1, 2)

@@ -655,15 +655,26 @@ class TestOutput:
         assert "tool_choice" in body([USER], output=anything, thinking="off")
 
     def test_is_wrapped_where_it_is_no_object(self) -> None:
-        schema = {"$ref": "#/$defs/P", "$defs": {"P": POINT}}
+        schema = {
+            "type": "array",
+            "items": {"$ref": "#/$defs/P"},
+            "$defs": {"P": POINT},
+        }
         (tool,) = body([USER], SERVED, output=schema)["tools"]
         assert tool["input_schema"] == {
             "type": "object",
-            "properties": {"output": {"$ref": "#/$defs/P"}},
+            "properties": {
+                "output": {"type": "array", "items": {"$ref": "#/$defs/P"}},
+            },
             "required": ["output"],
             "additionalProperties": False,
             "$defs": {"P": POINT},
         }
+
+    def test_of_a_class_is_one_although_its_schema_is_a_reference(self) -> None:
+        schema = {"$ref": "#/$defs/P", "$defs": {"P": POINT}}
+        (tool,) = body([USER], SERVED, output=schema)["tools"]
+        assert tool["input_schema"] == {**POINT, "$defs": {"P": POINT}}
 
     def test_is_a_tool_of_a_name_that_is_free(self) -> None:
         sent = body([USER], SERVED, output=POINT, tools=(ToolSpec("final_output"),))

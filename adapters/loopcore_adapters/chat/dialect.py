@@ -39,6 +39,7 @@ class Dialect:
         output: how it is held to a JSON Schema: by "json_schema", as the protocol has it;
             by "json_object", which promises some JSON, so that the schema is a prompt; or
             by "prompt" alone.
+        output_roots: whether that schema may be of any value; else only of an object.
         output_with_tools: whether it may still call tools while it is held to a schema.
         output_streams: whether it streams while it is held to a schema.
     """
@@ -55,6 +56,7 @@ class Dialect:
     bridge: bool = False
     stream_options: bool = True
     output: Literal["json_schema", "json_object", "prompt"] = "json_schema"
+    output_roots: bool = False
     output_with_tools: bool = True
     output_streams: bool = True
 

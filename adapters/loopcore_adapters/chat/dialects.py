@@ -70,9 +70,10 @@ MISTRAL: Final = Dialect(
 )
 GROQ: Final = Dialect(efforts=effort(), output_with_tools=False, output_streams=False)
 FIREWORKS: Final = Dialect(efforts=effort(), thinking="reasoning_content")
-OLLAMA: Final = Dialect(efforts=effort(), thinking="reasoning")
+OLLAMA: Final = Dialect(efforts=effort(), thinking="reasoning", output_roots=True)
 TEMPLATE: Final = Dialect(
     efforts=_template("enable_thinking"),
     thinking="reasoning_content",
+    output_roots=True,
     output_with_tools=False,  # their grammars would leave no room for a call
 )

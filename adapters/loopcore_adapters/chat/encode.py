@@ -11,6 +11,7 @@ from loopcore_adapters.chat.conversation import Conversation, Spoken, marked
 from loopcore_adapters.chat.dialect import PLAIN, Dialect
 from loopcore_adapters.loose import Json, dump
 from loopcore_adapters.pieces import Pieces, array, joined, written
+from loopcore_adapters.roots import is_object, of_object, rooted
 from loopcore_adapters.stand_ins import OUTPUT
 from loopcore_adapters.wire import HttpRequest, Options
 
@@ -87,7 +88,7 @@ def _output(call: CallModel, dialect: Dialect) -> dict[str, Json]:
         return {"response_format": {"type": "json_object"}}
     if mode != "json_schema":
         return {}
-    schema = {"name": "output", "schema": call.output}
+    schema = {"name": "output", "schema": rooted(call.output or {})}
     return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
 
@@ -95,7 +96,8 @@ def _output_mode(call: CallModel, dialect: Dialect) -> str:
     if call.output is None:
         return ""
     free = dialect.output_with_tools or not call.tools
-    return dialect.output if free else "prompt"
+    sayable = dialect.output_roots or is_object(rooted(call.output))
+    return dialect.output if free and sayable else "prompt"
 
 
 def _instructions(call: CallModel, dialect: Dialect) -> str:
@@ -110,6 +112,6 @@ def _tool(spec: ToolSpec, _: None) -> bytes:
     function = {
         "name": spec.name,
         "description": spec.description,
-        "parameters": spec.parameters,
+        "parameters": of_object(spec.parameters),
     }
     return written({"type": "function", "function": function})

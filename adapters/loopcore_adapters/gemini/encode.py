@@ -19,6 +19,7 @@ from loopcore_adapters.gemini.output import (
 )
 from loopcore_adapters.loose import Json, dump
 from loopcore_adapters.pieces import Pieces, Ready, array, joined, written
+from loopcore_adapters.roots import rooted
 from loopcore_adapters.stand_ins import OUTPUT
 from loopcore_adapters.wire import HttpRequest, Options
 
@@ -78,7 +79,7 @@ class Encoder:
         """The functions, and beside them the provider's own tools, given as an option."""
         functions = [self._pieces.get(spec, None, _function) for spec in call.tools]
         if name := answer_tool(call):
-            functions.append(_declared(name, ANSWER_SAYS, call.output))
+            functions.append(_declared(name, ANSWER_SAYS, rooted(call.output or {})))
         declared = joined({"functionDeclarations": array(functions)})
         tools = [declared] if functions else []
         tools += map(written, more)
@@ -118,5 +119,5 @@ def _generation(call: CallModel) -> dict[str, Json]:
         asked["thinkingConfig"] = effort
     if output_mode(call) == "schema":
         asked["responseMimeType"] = "application/json"
-        asked["responseJsonSchema"] = adapted(call.output)
+        asked["responseJsonSchema"] = adapted(rooted(call.output or {}))
     return asked

@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias, cast
 from loopcore import CallModel
 from loopcore_adapters.gemini.dialect import dialect_of
 from loopcore_adapters.loose import Json
+from loopcore_adapters.roots import is_object, rooted
 
 Mode: TypeAlias = Literal["", "schema", "tool", "prompt"]
 
@@ -29,7 +30,7 @@ def output_mode(call: CallModel) -> Mode:
         return ""
     if not call.tools or dialect_of(call.model).output_with_tools:
         return "schema"
-    return "tool" if call.output.get("type") == "object" else "prompt"
+    return "tool" if is_object(rooted(call.output)) else "prompt"
 
 
 def answer_tool(call: CallModel) -> str:

@@ -22,6 +22,7 @@ from loopcore_adapters.messages.output import (
 )
 from loopcore_adapters.messages.thinking import thinking
 from loopcore_adapters.pieces import Pieces, Ready, array, joined, written
+from loopcore_adapters.roots import of_object
 from loopcore_adapters.wire import HttpRequest, Options
 
 PATH: Final = "/v1/messages"
@@ -31,9 +32,6 @@ HEADERS: Final = {
     # The newest takes fewer options, and other makers' servers know this one.
     "anthropic-version": "2023-06-01",
 }
-COMBINED: Final = ("anyOf", "oneOf", "allOf")
-"""What the schema of a tool may not have at its root."""
-
 OPTIONAL: Final = ("system", "tools", "tool_choice", "output_config", "cache_control")
 
 
@@ -98,9 +96,8 @@ class Encoder:
 
 def _tool(spec: ToolSpec, _: None) -> bytes:
     """The tool; its schema is that of an object, whatever it is combined of."""
-    schema = {n: each for n, each in spec.parameters.items() if n not in COMBINED}
     said = {"description": spec.description} if spec.description.strip() else {}
-    wire = {"name": spec.name, **said, "input_schema": {**schema, "type": "object"}}
+    wire = {"name": spec.name, **said, "input_schema": of_object(spec.parameters)}
     return written(wire)
 
 

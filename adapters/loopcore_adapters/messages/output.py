@@ -9,6 +9,7 @@ from loopcore import CallModel
 from loopcore_adapters.loose import Json, dump, members, parse
 from loopcore_adapters.messages.dialect import Dialect
 from loopcore_adapters.messages.schema import cut
+from loopcore_adapters.roots import is_object, rooted
 
 TOOL: Final = "final_output"
 WRAP: Final = "output"
@@ -46,7 +47,7 @@ def output_format(call: CallModel, dialect: Dialect) -> dict[str, Json]:
     """The wire's own mode for the schema, if it can be said there."""
     if call.output is None or not dialect.schemas:
         return {}
-    schema = cut(call.output)
+    schema = cut(rooted(call.output))
     return (
         {} if schema is None else {"format": {"type": "json_schema", "schema": schema}}
     )
@@ -59,9 +60,10 @@ def output_tool(call: CallModel, dialect: Dialect) -> OutputTool | None:
     name, taken = TOOL, {spec.name for spec in call.tools}
     while name in taken:
         name += "_"
-    if call.output.get("type") == "object":
-        return OutputTool(name, call.output, wrapped=False)
-    return OutputTool(name, _wrapped(call.output), wrapped=True)
+    schema = rooted(call.output)
+    if is_object(schema):
+        return OutputTool(name, schema, wrapped=False)
+    return OutputTool(name, _wrapped(schema), wrapped=True)
 
 
 def _wrapped(schema: Mapping[str, Json]) -> dict[str, Json]:

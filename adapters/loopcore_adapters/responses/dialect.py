@@ -33,6 +33,7 @@ class Dialect:
         unthinking: the names of models that refuse to be asked for encrypted thoughts.
         cache_key: whether it keeps a conversation's prompts where a key says.
         output: how it is held to a JSON Schema: as the protocol has it, or by a prompt.
+        output_roots: whether that schema may be of any value; else only of an object.
     """
 
     role: Literal["developer", "system"] = "system"
@@ -44,6 +45,7 @@ class Dialect:
     unthinking: re.Pattern[str] = NO_MODEL
     cache_key: bool = False
     output: Literal["json_schema", "prompt"] = "json_schema"
+    output_roots: bool = False
 
 
 PLAIN: Final = Dialect()
@@ -54,7 +56,7 @@ OPENAI: Final = Dialect(
     cache_key=True,
 )
 XAI: Final = Dialect(cache_key=True)
-LOCAL: Final = Dialect(result_images=False)
+LOCAL: Final = Dialect(result_images=False, output_roots=True)
 LLAMACPP: Final = Dialect(
     result_images=False,
     output="prompt",  # its server passes over `text.format`

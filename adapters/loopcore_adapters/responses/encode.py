@@ -16,6 +16,7 @@ from loopcore_adapters.loose import Json, dump, members
 from loopcore_adapters.pieces import Pieces, array, joined, written
 from loopcore_adapters.responses.conversation import Conversation, Spoken
 from loopcore_adapters.responses.dialect import PLAIN, Dialect
+from loopcore_adapters.roots import is_object, of_object, rooted
 from loopcore_adapters.stand_ins import OUTPUT
 from loopcore_adapters.wire import HttpRequest, Options
 
@@ -82,19 +83,27 @@ class Encoder:
 
     def _filled(self, call: CallModel) -> dict[str, dict[str, Json]]:
         """What options may say more of."""
-        schema = {"type": "json_schema", "name": "output", "schema": call.output}
-        held = call.output is not None and self.dialect.output == "json_schema"
+        schema = _held(call, self.dialect)
+        form = {"type": "json_schema", "name": "output", "schema": schema}
         return {
             "reasoning": dict(self.dialect.efforts.get(call.thinking or "", {})),
-            "text": {"format": schema} if held else {},
+            "text": {} if schema is None else {"format": form},
         }
 
     def _instructions(self, call: CallModel) -> str:
         """The system prompt, and the schema where only a prompt can say it."""
-        if call.output is None or self.dialect.output == "json_schema":
+        if call.output is None or _held(call, self.dialect) is not None:
             return call.system
         wish = OUTPUT.format(dump(call.output))
         return f"{call.system}\n\n{wish}" if call.system else wish
+
+
+def _held(call: CallModel, dialect: Dialect) -> dict[str, Json] | None:
+    """The schema that the server is held to, if it can be."""
+    if call.output is None or dialect.output == "prompt":
+        return None
+    schema = rooted(call.output)
+    return schema if dialect.output_roots or is_object(schema) else None
 
 
 def _cache_key(call: CallModel) -> dict[str, Json]:
@@ -111,7 +120,7 @@ def _tool(spec: ToolSpec, _: None) -> bytes:
             "type": "function",
             "name": spec.name,
             "description": spec.description,
-            "parameters": spec.parameters,
+            "parameters": of_object(spec.parameters),
             # Else what is optional would have to be rewritten as what may be null.
             "strict": False,
         }
