@@ -90,8 +90,7 @@ def _mapping(value: object) -> Mapping[str, Json]:
 
 def _listed(value: object) -> Sequence[Json]:
     """The value, if it is an array, frozen or not."""
-    found = value if isinstance(value, list | tuple) else ()
-    return cast("Sequence[Json]", found)
+    return cast("Sequence[Json]", value) if isinstance(value, list | tuple) else ()
 
 
 def _parts(
