@@ -28,7 +28,7 @@ from loopcore.hooks import ContextView, Hooks
 from loopcore.journal import Journal
 from loopcore.policies import redact
 from loopcore_adapters.viewer import page
-from tests import golden
+from tests import golden, pictures
 from tests.browser import Browser, Tab, browsing, chromium
 from tests.viewing import CONFIG, MODEL, reordered, shopping
 
@@ -793,3 +793,18 @@ def test_the_page_of_a_configuration_that_is_gone_tells_what_is_left(
     assert "This record does not replay." in tab.text("#divergence")
     goes(tab, 2)
     assert "I look at two shops." in tab.text("#panel-input")
+
+
+# The README's pictures.
+
+
+def test_the_pictures_of_the_readme_can_be_made(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    kept = Path(request.config.cache.mkdir("chromium"))
+    pictures.make("view", to=tmp_path, kept=kept)
+    made = (tmp_path / "view.png").read_bytes()
+
+    assert b"\x89PNG" == made[:4]
+    assert [1600, 1000] == [int.from_bytes(made[n : n + 4]) for n in (16, 20)]
+    assert (pictures.PICTURES / "view.png").is_file()

@@ -24,10 +24,11 @@ def data_of(page: str) -> dict[str, Any]:
 def plain(told: Any, texts: list[str]) -> Any:
     """A told value as lists, dicts and the like."""
     if isinstance(told, list):
-        return [plain(item, texts) for item in told]  # pyright: ignore[reportUnknownVariableType]
+        found: list[Any] = [plain(item, texts) for item in told]  # pyright: ignore[reportUnknownVariableType]
+        return found
     match told:
         case {"$": place}:
-            return texts[place]
+            return texts[int(place)]
         case {"#": number}:
             return json.loads(number)
         case {"m": number}:

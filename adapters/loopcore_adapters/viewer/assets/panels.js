@@ -39,11 +39,24 @@ function wholeOf(past, told) {
   const found = [], fields = make("div", { class: "fields" });
   const tell = (key, value) => {
     if (isMessage(value)) found.push(card(past, value.m));
+    else if (isObject(value) && value.r === "ToolOutput") found.push(outputOf(value));
     else if (Array.isArray(value) && value.length && value.every(isMessage)) found.push(...value.map((one) => card(past, one.m)));
     else fields.append(make("span", {}, visible(key)), make("span", { class: "value" }, visible(spelled(value))));
   };
   for (const [key, value] of members(told)) tell(key, value);
   return [fields, ...found];
+}
+
+/** What a tool gave: its texts as texts, and its other fields. */
+function outputOf(told) {
+  const box = make("div", { class: "card result" }), fields = make("div", { class: "fields" });
+  const part = (one) => (one.r === "Text" ? block(member(one, "text"), "output") : make("div", { class: "value" }, visible(spelled(one))));
+  for (const [key, value] of members(told)) {
+    if (key === "content") box.append(...value.map(part));
+    else fields.append(make("span", {}, visible(key)), make("span", { class: "value" }, visible(spelled(value))));
+  }
+  box.append(fields);
+  return box;
 }
 
 function isMessage(told) {
