@@ -1,9 +1,12 @@
 """Values that the doubles make of JSON Schemas: each one fits, or the sentence says why not."""
 
-from typing import Any
+import datetime as dt
+import uuid
+from typing import Any, Literal
 
 import pytest
 from jsonschema_rs import validator_for
+from pydantic import Base64Bytes, BaseModel, Field, HttpUrl, IPvAnyAddress
 
 from loopcore.frozen import freeze
 from loopcore.testing.doubles_values import CannotMake, value_for
@@ -172,7 +175,9 @@ def test_a_text_has_its_format(name: str) -> None:
     assert not check.is_valid("no: \x00 such % thing, {")
 
 
-@pytest.mark.parametrize("name", ["byte", "binary", "password", "our-own"])
+@pytest.mark.parametrize(
+    "name", ["byte", "binary", "password", "path", "json-string", "decimal", "our-own"]
+)
 def test_other_formats_are_texts(name: str) -> None:
     assert value_for(freeze({"type": "string", "format": name}), 1)
 
@@ -215,3 +220,46 @@ def test_other_formats_are_texts(name: str) -> None:
 def test_what_cannot_be_made_is_said(schema: Any, why: str) -> None:
     with pytest.raises(CannotMake, match=why):
         value_for(freeze(schema), 0)
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int = Field(ge=1, le=9)
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    name: str = Field(pattern=r"^[A-Z][a-z]{2,8}$")
+
+
+class Node(BaseModel):
+    value: int
+    kids: "list[Node]" = []
+    parent: "Node | None" = None
+
+
+class Everything(BaseModel, extra="forbid"):
+    pet: Cat | Dog = Field(discriminator="kind")
+    when: dt.datetime
+    day: dt.date
+    at: dt.time
+    lasts: dt.timedelta
+    id: uuid.UUID
+    url: HttpUrl
+    address: IPvAnyAddress
+    numbers: dict[str, int]
+    three: tuple[int, str, bool]
+    several: set[int] = Field(min_length=2)
+    tree: Node
+    share: float = Field(gt=0, lt=1)
+    fives: int = Field(multiple_of=5)
+    data: Base64Bytes
+    word: Literal[1, "x"] | None
+    either: int | list[str] | dict[str, float]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_pydantic_takes_what_is_made_of_its_schemas(seed: int) -> None:
+    schema = freeze(Everything.model_json_schema())
+
+    assert Everything.model_validate(value_for(schema, seed)).several

@@ -107,10 +107,17 @@ FORMATS: Final[dict[str, Callable[[Random], str]]] = {
     "relative-json-pointer": lambda random: f"{random.randint(0, 3)}{_path(random)}",
     "regex": lambda random: f"^{random.choice(WORDS)}$",
     "byte": _encoded,
+    **dict.fromkeys(("base64", "base64url"), _encoded),
+    **dict.fromkeys(("ipvanyaddress", "ipvanyinterface", "ipv4interface"), _address),
+    **dict.fromkeys(("ipvanynetwork", "ipv4network"), lambda _: "192.0.2.0/24"),
+    **dict.fromkeys(("uuid1", "uuid3", "uuid4", "uuid5"), _uuid),
+    **dict.fromkeys(("path", "file-path", "directory-path"), _path),
+    "json-string": lambda random: f'"{random.choice(WORDS)}"',
+    "decimal": lambda random: f"{random.randint(0, 99)}.{_two(random, 0, 99)}",
     "binary": lambda random: random.choice(WORDS),
     "password": lambda random: f"{random.choice(WORDS)}-{random.randint(100, 999)}",
 }
-"""The formats of JSON Schema, and those that OpenAPI adds to texts."""
+"""The formats of JSON Schema, and those that OpenAPI and pydantic add to texts."""
 
 
 # Patterns: a text is made along the parts into which Python reads the pattern. What looks
