@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -128,6 +129,28 @@ def test_watching_hooks_does_not_change_what_a_failing_one_says() -> None:
 
     assert past.divergence is None
     assert "test_viewer.py" in str(past.points[1].state.stop)
+
+
+class Called:
+    """A hook that is an object."""
+
+    def __call__(self, view: ContextView) -> list[Any]:
+        return list(view.messages)[-1:]
+
+    def method(self, view: ContextView) -> list[Any]:
+        """The same as a method."""
+        return self(view)
+
+
+@pytest.mark.parametrize(
+    "function", [Called(), Called().method, partial(Called.__call__, Called())]
+)
+def test_hooks_of_any_kind_are_watched(function: Any) -> None:
+    under = config(Hooks("one", transform_context=function))
+    past = timeline(under, journal_of(under, looks("a"), "one", "Done."))
+
+    assert past.divergence is None
+    assert [("one", "transform_context", -1, ("messages",))] == wrote(past, 3)
 
 
 def test_hooks_of_nested_runs_are_watched_too() -> None:
