@@ -30,7 +30,7 @@ KINDS: Final = {
     *("unstepped", "wrong_kind", "duplicate", "stranger", "invalid_arguments"),
 }
 
-DOOR: Final = "4 of the door: a refusal says why, and changes nothing"
+DOOR: Final = "a refusal says why, and changes nothing"
 WAITS: Final = "13: what waits takes its answer"
 LATE: Final = "D15: an answer to what does not wait is refused, and told why"
 CLOCK: Final = "D17: time does not go back"

@@ -30,7 +30,7 @@ class Patch:
 
 @frozen
 class Fault:
-    """What goes wrong, how, and the tests that must see it."""
+    """What goes wrong, how, and other tests than the kit's that must see it."""
 
     name: str
     patches: tuple[Patch, ...]
@@ -39,7 +39,10 @@ class Fault:
 
 @frozen
 class Verdict:
-    """What some tests said of a fault: `how` is caught, survived or broken."""
+    """What some tests said of a fault.
+
+    `how` is caught, survived, broken, or otherwise: it was caught, not by this law.
+    """
 
     how: str
     by: str
@@ -93,8 +96,8 @@ def _write(path: Path, text: str) -> None:
         compiled.unlink()
 
 
-def judged(copy: Path, tests: Iterable[str]) -> Verdict:
-    """What these tests say of the copy as it is."""
+def judged(copy: Path, tests: Iterable[str], law: str = "") -> Verdict:
+    """What these tests say of the copy as it is; they are to name this law."""
     began = time.perf_counter()
     command = [sys.executable, "-m", "pytest", "-x", "-q", *PLUGINS, *tests]
     try:
@@ -108,6 +111,9 @@ def judged(copy: Path, tests: Iterable[str]) -> Verdict:
             check=False,
         )
         how, by = _read(done.returncode, done.stdout)
+        named = law in done.stdout
+        how = "otherwise" if how == "caught" and not named else how
+        by = law if law and named else by
     except subprocess.TimeoutExpired:
         how, by = "caught", "it did not end"
     return Verdict(how, by, time.perf_counter() - began)

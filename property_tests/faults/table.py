@@ -3,6 +3,7 @@
 from typing import Final
 
 from property_tests.faults.fault import Fault, Patch, fault
+from property_tests.faults.policies import POLICIES
 
 CALLS: Final = "property_tests/test_calls.py"
 RUNS: Final = "property_tests/test_runs.py"
@@ -381,4 +382,4 @@ INPUTS: Final = (
     ),
 )
 
-FAULTS: Final = (*REQUESTS, *BATCHES, *GATES, *ENDS, *INPUTS)
+FAULTS: Final = (*REQUESTS, *BATCHES, *GATES, *ENDS, *INPUTS, *POLICIES)

@@ -133,7 +133,7 @@ class Watch:
         raise Broken(law, _difference(*pair), self.state, _inbox(ready))
 
 
-TOTAL: Final = "4 of the door: no input makes a step raise"
+TOTAL: Final = "a step is total: no input makes it raise"
 PURE: Final = "1: a step, taken twice, does the same and asks the same"
 NO_OP: Final = "6: a hook that says nothing changes nothing"
 
