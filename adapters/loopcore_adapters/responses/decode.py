@@ -13,7 +13,7 @@ from loopcore_adapters.body import Body
 from loopcore_adapters.faults import bad_response, body_fault
 from loopcore_adapters.loose import Json, members, text
 from loopcore_adapters.responses.draft import Draft
-from loopcore_adapters.responses.items import CALL
+from loopcore_adapters.responses.items import CALL, PICTURE
 from loopcore_adapters.responses.output import Output
 from loopcore_adapters.sse import LIMIT
 
@@ -108,9 +108,10 @@ class Decoder:
         self._draft.usage(response.get("usage"))
         self._reason = text(members(response.get("incomplete_details")).get("reason"))
         self._status = text(response.get("status")) or status
-        if self._status == "failed":
-            failed = ModelError("The response failed, and does not say why.", "server")
-            self._error = body_fault({"error": response.get("error")}) or failed
+        self._error = body_fault({"error": response.get("error")})
+        if "failed" in (status, self._status) and not self._error:
+            said = "The response failed, and does not say why."
+            self._error = ModelError(said, "server")
 
     def _cut(self, fault: ModelError | None) -> ModelError | None:
         """Why this is no whole reply, if it is none."""
@@ -136,6 +137,10 @@ class Decoder:
             return bad_response(f"The response is {self._status}", beginning)
         if self._draft.has("refusal"):
             return self._draft.reply("refusal")
+        if self._output.strange and not self._draft.has("text", CALL, PICTURE):
+            kinds = ", ".join(self._output.strange)
+            what = f"The reply has only content that is not known here ({kinds})"
+            return bad_response(what, self._body.beginning)
         return self._draft.reply("tools" if self._draft.has(CALL) else "end")
 
     def _incomplete(self) -> AssistantMessage | ModelError:

@@ -30,6 +30,7 @@ class Draft:
         factory=dict[tuple[int, Kind, int], Words], init=False
     )
     _calls: dict[int, Called] = field(factory=dict[int, Called], init=False)
+    _pictures: set[int] = field(factory=set[int], init=False)
     _usage: Mapping[str, Json] = field(factory=dict[str, Json], init=False)
 
     def words(self, item: Item, kind: Kind, place: int) -> Words:
@@ -52,7 +53,8 @@ class Draft:
 
     def picture(self, item: Item) -> None:
         """The image that the item is."""
-        if all(part.item is not item for part in self.parts):
+        if id(item) not in self._pictures:
+            self._pictures.add(id(item))
             self.parts.append(Picture(item, len(self.parts)))
 
     def show(self, part: Words, more: str) -> None:

@@ -1,5 +1,6 @@
 """The items of an output: which of them an event is about."""
 
+from collections import defaultdict, deque
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
@@ -22,12 +23,44 @@ class Item:
     """An item of the output: what the server said of it, newer words over older ones."""
 
     kind: str
+    place: int | None = None
     said: dict[str, Json] = field(factory=dict[str, Json])
 
     def learn(self, said: Mapping[str, Json]) -> None:
         """The server says this of it now."""
         filled = (pair for pair in said.items() if pair[1] not in (None, "", []))
         self.said.update(filled)
+
+
+@define
+class Left:
+    """The items that are not yet found in the output that is given at the end."""
+
+    _by_id: dict[tuple[str, str], deque[Item]] = field(
+        factory=lambda: defaultdict[tuple[str, str], deque[Item]](deque), init=False
+    )
+    _of_kind: dict[str, deque[Item]] = field(
+        factory=lambda: defaultdict[str, deque[Item]](deque), init=False
+    )
+    _found: set[int] = field(factory=set[int], init=False)
+
+    def add(self, item: Item) -> None:
+        """It is to be found."""
+        self._by_id[item.kind, text(item.said.get("id"))].append(item)
+        self._of_kind[item.kind].append(item)
+
+    def take(self, kind: str, item_id: str) -> Item | None:
+        """The item that this is: by its id, else the next of its kind."""
+        known = self._next(self._by_id[kind, item_id])
+        known = known or self._next(self._of_kind[kind])
+        if known:
+            self._found.add(id(known))
+        return known
+
+    def _next(self, items: deque[Item]) -> Item | None:
+        while items and id(items[0]) in self._found:
+            items.popleft()
+        return items[0] if items else None
 
 
 @define
@@ -48,25 +81,23 @@ class Items:
 
     def open(self, kind: str, event: Event) -> Item:
         """A new item, which further events may be about."""
-        item = Item(kind)
+        item = Item(kind, whole(event.get("output_index")))
         self.all.append(item)
         if item_id := text(event.get("item_id")):
             item.learn({"id": item_id})
             self._by_id[item_id] = item
-        if (index := whole(event.get("output_index"))) is not None:
-            self._by_index[index] = item
+        if item.place is not None:
+            self._by_index[item.place] = item
         return item
 
-    def came(self, kind: str, item_id: str, left: list[Item]) -> Item | None:
-        """The item of those left that this is: by its id, else the next of its kind."""
-        of_kind = (item for item in left if item.kind == kind)
-        known = first = next(of_kind, None)
-        while known and known.said.get("id") != item_id:
-            known = next(of_kind, None)
-        known = known or first
-        if known:
-            left.remove(known)
-        return known
+    def begin(self, kind: str, event: Event, call_id: Json) -> Item:
+        """The item that begins: a new one, unless this very one was announced before."""
+        known = self._by_id.get(text(event.get("item_id")))
+        place = whole(event.get("output_index"))
+        if known and place is not None and (known.kind, known.place) == (kind, place):
+            same = known.said.get("call_id", call_id) == call_id
+            return known if same else self.open(kind, event)
+        return self.open(kind, event)
 
     def _known(self, item_id: str, index: Json) -> Item | None:
         if item_id in self._by_id:

@@ -17,6 +17,7 @@ from loopcore_adapters.responses.items import (
     Event,
     Item,
     Items,
+    Left,
 )
 from loopcore_adapters.responses.parts import Kind, Section
 
@@ -55,11 +56,22 @@ ENTRIES: Final[Mapping[str, Place]] = {
 """What an entry of an item's content, or of its summary, is by its type."""
 
 
+FIELDS: Final = {"refusal": "refusal"}
+"""Where an entry has its text, if not in `text`."""
+
+MOST_STRANGE: Final = 20
+"""How many kinds of strange things are told."""
+
+
 @define
 class Output:
-    """Reads what a server says of its output into a draft of the reply."""
+    """Reads what a server says of its output into a draft of the reply.
+
+    `strange` is what there was that is none of a reply.
+    """
 
     draft: Draft
+    strange: dict[str, None] = field(factory=dict[str, None], init=False)
     _items: Items = field(factory=Items, init=False)
 
     def take(self, kind: str, event: Event) -> None:
@@ -73,20 +85,28 @@ class Output:
 
     def all(self, output: Json) -> None:
         """The items, all at once: some of them, or all, may have come before."""
-        left = list(self._items.all)
+        missed = output is None and self.draft.parts  # some give it by events alone
+        if not (isinstance(output, list) or missed):
+            self._wonder("no output")
+        left = Left()
+        for item in self._items.all:
+            left.add(item)
         for said in map(members, items(output)):
             kind, item_id = text(said.get("type")), text(said.get("id"))
             if kind in KINDS:
-                known = self._items.came(kind, item_id, left)
+                known = left.take(kind, item_id)
                 new = known or self._items.open(kind, {"item_id": item_id})
                 self._absorb(new, said)
+            else:
+                self._wonder(kind)
 
     def announced(self, event: Event) -> None:
         """An item begins. What is encrypted in it may not be whole yet."""
         said = members(event.get("item"))
         kind = text(said.get("type"))
         if kind in KINDS:
-            item = self._items.open(kind, {**event, "item_id": said.get("id")})
+            at = {**event, "item_id": said.get("id")}
+            item = self._items.begin(kind, at, said.get("call_id"))
             item.learn({**said, "encrypted_content": None})
             if kind == CALL:
                 self.draft.call(item).begin(said.get("arguments"))
@@ -98,6 +118,8 @@ class Output:
         if kind in KINDS:
             at = {**event, "item_id": said.get("id")}
             self._absorb(self._items.of(kind, at), said)
+        else:
+            self._wonder(kind)
 
     def entry_begins(self, event: Event) -> None:
         """An entry of a content, or of a summary: mostly empty, but not with all servers."""
@@ -161,11 +183,19 @@ class Output:
 
     def _spoken(self, item: Item, name: str, said: Mapping[str, Json]) -> None:
         """The texts in this field of the item."""
+        if not isinstance(said.get(name), str | list | None):
+            self._wonder(item.kind)
         for place, entry in enumerate(_entries(said.get(name))):
             at = REASONING if item.kind == THOUGHT else TEXT
             kind = ENTRIES.get(text(entry.get("type")), at).kind
             if known := _said(entry):
                 self._known(item, kind, (name, place), known)
+            elif not isinstance(entry.get(FIELDS.get(kind, "text")), str):
+                self._wonder(text(entry.get("type")) or item.kind)
+
+    def _wonder(self, kind: str) -> None:
+        if len(self.strange) < MOST_STRANGE:
+            self.strange[kind or "nameless"] = None
 
 
 OTHERS: Final[Mapping[str, Callable[[Output, Event], None]]] = {

@@ -30,6 +30,7 @@ class Growth(Flow):
     def whole(self, known: str) -> str:
         """The rest, now that all of it is known; nothing if it is not what was shown."""
         known, before = mend(known), self.text
+        self.pieces = [before]  # it may be said once more, and is joined but once
         if not known.startswith(before):
             return self.end()
         self._half = ""
