@@ -327,6 +327,11 @@ def test_effects_that_were_asked_are_told_and_those_that_wait(kettle: Tab) -> No
     assert "2 asked, 0 cancelled" in kettle.text("#panel-effects")
     assert "kettle.1.1.run.1" in kettle.text("#panel-waiting")
 
+    goes(kettle, 3)
+
+    assert "kettle.1.1.run.0" not in kettle.text("#panel-waiting")
+    assert "kettle.1.1.run.1" in kettle.text("#panel-waiting")
+
 
 def test_effects_that_were_cancelled_are_told(opens: Opens) -> None:
     scene = golden.SCENES["abort"]
