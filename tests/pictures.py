@@ -15,8 +15,9 @@ from typing import Final, TypeAlias
 from attrs import evolve
 
 from loopcore.journal import Journal
-from loopcore_adapters.viewer import page
+from loopcore_adapters.viewer import index, page
 from tests.browser import Tab, browsing, chromium
+from tests.many_runs import tried
 from tests.viewing import CONFIG, FILES
 
 PICTURES: Final = Path(__file__).parent.parent / ".assets"
@@ -36,9 +37,16 @@ def view(tab: Tab, folder: Path) -> None:
     tab.opens(file)
 
 
+def backtest(tab: Tab, folder: Path) -> None:
+    """The first page of a backtest: what two rules change in many runs."""
+    file = folder / "backtest.html"
+    file.write_text(index(tried(1_000), {}), encoding="utf-8")
+    tab.opens(file)
+
+
 Picture: TypeAlias = Callable[[Tab, Path], None]
 
-NAMES: Final[dict[str, Picture]] = {"view": view}
+NAMES: Final[dict[str, Picture]] = {"view": view, "backtest": backtest}
 """Each picture by the name of its file: a function that brings a tab to how it looks."""
 
 
