@@ -6,7 +6,6 @@ from typing import Any
 from loopcore.codec import to_json
 from loopcore.effects import CallModel, Effect
 from loopcore.frozen import evolve
-from loopcore.hooks.points import POINTS
 from loopcore.inputs import Input
 from loopcore.messages import transcript
 from loopcore_adapters.viewer import Seen, Wrote
@@ -47,18 +46,13 @@ def _wrote(wrote: Wrote) -> dict[str, Any]:
     long = {
         n: len(v) for n, v in wrote.fields.items() if n in ("messages", "transcript")
     }
-    kind = POINTS[_point(wrote)].update
-    fields: dict[str, Any] = dict(to_json(wrote.update, kind))
+    fields: dict[str, Any] = dict(to_json(wrote.update))
     return {
         "hook": wrote.hook,
         "point": wrote.point,
         "call": wrote.place if wrote.place >= 0 else None,
         "fields": {name: fields.get(name) for name in wrote.fields} | long,
     }
-
-
-def _point(wrote: Wrote) -> Any:  # noqa: ANN401  # the name of a point
-    return wrote.point
 
 
 def _effect(effect: Effect) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from attrs import field, frozen
 
 from loopcore import CallModel, Message
 from loopcore.events import TurnEnd
-from loopcore_adapters.viewer.known import UNKNOWN, Known
+from loopcore_adapters.viewer.known import Known
 from loopcore_adapters.viewer.marks import Mark, marks
 from loopcore_adapters.viewer.requests import is_own, passed
 from loopcore_adapters.viewer.speech import Shaping, raw
@@ -83,11 +83,3 @@ class Seen:
         lists = passed(self.known, point, request, stored)
         found = tuple(marks(self.known, stored, lists))
         return Shown(request, found, len(request.messages))
-
-
-def added(shown: Shown) -> int:
-    """How many messages of a request are not stored ones."""
-    return shown.total - sum(mark.fate != "left out" for mark in shown.marks)
-
-
-__all__ = ["UNKNOWN", "Seen", "Shown", "added"]
