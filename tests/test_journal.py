@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import os
 import re
 import resource
 import signal
+import stat
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -211,6 +213,81 @@ def test_two_writers_of_one_file_are_refused(tmp_path: Path) -> None:
 
         with pytest.raises(JournalError, match="somebody else writes to it"):
             Recorder(path).open(config(), state)
+
+
+@pytest.mark.parametrize("flush", ["input", "turn", "none"])
+def test_a_second_new_run_is_refused_before_it_does_anything(
+    tmp_path: Path, flush: Any
+) -> None:
+    """Whenever lines are written: from its first input on, a file has its writer."""
+    path = tmp_path / "r.jsonl"
+    one, other = (State.start(config(), run_id=name) for name in ("r1", "r2"))
+    first, second = (
+        Recorder(path, flush=flush).open(config(), state) for state in (one, other)
+    )
+    with first, second:
+        first.advance(config(), one, "Hi!").unwrap()
+
+        with pytest.raises((JournalError, FileExistsError)):
+            second.advance(config(), other, "Hi!")
+
+    assert read(path).run_id == "r1"
+
+
+def test_an_empty_file_is_free(tmp_path: Path) -> None:
+    """A process that is killed before its first write leaves one."""
+    path = tmp_path / "r.jsonl"
+    path.touch()
+
+    result = recorded(path)
+
+    assert replay(config(), read(path)).unwrap().result.state == result.state
+
+
+def test_a_recording_that_took_nothing_leaves_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    state = State.start(config(), run_id="r1")
+
+    with Recorder(path, flush="none").open(config(), state) as recording:
+        assert isinstance(recording.advance(config(), state, Continue()), Failure)
+
+    assert not path.exists()
+
+
+def test_what_could_not_be_written_is_not_tried_again_when_it_is_closed(
+    tmp_path: Path,
+) -> None:
+    """Its input was refused with the error; a second one would hide that."""
+    path = tmp_path / "r.jsonl"
+    start = State.start(config(), run_id="r1")
+    recording = Recorder(path).open(config(), start)
+    state, effects = recording.advance(config(), start, "Hi!").unwrap()
+    recording.close()
+    path.rename(tmp_path / "elsewhere.jsonl")
+
+    with pytest.raises(FileNotFoundError):
+        recording.advance(config(), state, effects.perform[0].fail("no"))
+    recording.close()
+
+    assert [file.name for file in tmp_path.iterdir()] == ["elsewhere.jsonl"]
+
+
+def test_a_new_file_is_on_the_disk_with_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where `fsync` is asked for: a file whose folder is not written is lost, too."""
+    synced, really = list[bool](), os.fsync
+
+    def sync(file: int) -> None:
+        synced.append(stat.S_ISDIR(os.fstat(file).st_mode))
+        really(file)
+
+    monkeypatch.setattr(os, "fsync", sync)
+
+    recorded(tmp_path / "r.jsonl", journal=Recorder(tmp_path / "r.jsonl", fsync=True))
+
+    assert synced[:3] == [False, True, False]
+    assert synced.count(True) == 1
 
 
 def test_a_file_that_was_changed_while_its_run_rested_is_refused(

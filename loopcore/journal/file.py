@@ -2,6 +2,7 @@
 
 import os
 import sys
+from errno import EEXIST
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ BUSY: Final = (
     "somebody else writes to it. A journal has one writer: wait until the other run is "
     "over, or give journal= another path."
 )
+TAKEN: Final = "A journal is of one run, and there is one"
 
 
 class JournalFile:
@@ -21,10 +23,10 @@ class JournalFile:
 
     Args:
         path: where it is.
-        new: whether it must not exist yet; else it must.
+        new: whether it must not hold anything yet; else it must exist.
 
     Raises:
-        FileExistsError: for a new one that exists.
+        FileExistsError: for a new one that holds something.
         JournalError: if somebody else writes to it.
     """
 
@@ -32,13 +34,25 @@ class JournalFile:
         self.path = path
         if new:
             path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("x+b" if new else "r+b", buffering=0)
+        opener = _creating if new else None
+        self._file = open(path, "r+b", buffering=0, opener=opener)  # noqa: SIM115  # close() does
         try:
-            _lock(self._file.fileno())
-        except OSError:
+            self._hold(new=new)
+        except BaseException:
             self._file.close()
-            raise JournalError(str(path), 0, BUSY) from None
+            raise
+
+    def _hold(self, *, new: bool) -> None:
+        file = self._file.fileno()
+        try:
+            _lock(file)
+        except OSError:
+            raise JournalError(str(self.path), 0, BUSY) from None
+        if not os.fstat(file).st_nlink:  # its writer has just removed it
+            raise JournalError(str(self.path), 0, BUSY)
         self.size = self._file.seek(0, os.SEEK_END)
+        if new and self.size:
+            raise FileExistsError(EEXIST, TAKEN, str(self.path))
 
     def text(self) -> bytes:
         """All that is in it."""
@@ -60,14 +74,16 @@ class JournalFile:
         try:
             self._write(text)
             if sync:
-                os.fsync(self._file.fileno())
+                self._sync()
         except BaseException:
             self._take_back()
             raise
         self.size += len(text)
 
     def close(self) -> None:
-        """Let others have the file."""
+        """Let others have the file. One that holds nothing is removed."""
+        if not self.size and not self._file.closed:
+            self.path.unlink(missing_ok=True)
         self._file.close()
 
     def _write(self, text: bytes) -> None:
@@ -75,6 +91,11 @@ class JournalFile:
         rest = memoryview(text)
         while rest:
             rest = rest[self._file.write(rest) or 0 :]
+
+    def _sync(self) -> None:
+        os.fsync(self._file.fileno())
+        if not self.size:
+            _sync_folder(self.path.parent)
 
     def _take_back(self) -> None:
         if self.size:
@@ -84,8 +105,16 @@ class JournalFile:
             self._file.close()
 
 
+def _creating(path: str, flags: int) -> int:
+    """Open a file that may not be there yet; its permissions are as by `open`."""
+    return os.open(path, flags | os.O_CREAT, 0o666)
+
+
 if sys.platform == "win32":
     import msvcrt
+
+    def _sync_folder(folder: Path) -> None:
+        """Names of files are written with them there."""
 
     def _lock(file: int) -> None:
         """Hold the file, or raise OSError."""
@@ -94,6 +123,14 @@ if sys.platform == "win32":
 
 else:
     import fcntl
+
+    def _sync_folder(folder: Path) -> None:
+        """Have the names in it on the disk: a file without one is lost."""
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
 
     def _lock(file: int) -> None:
         """Hold the file, or raise OSError."""

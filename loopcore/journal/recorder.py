@@ -62,7 +62,7 @@ class Recorder:
             FileExistsError: if a new run's file exists.
             JournalError: if the file is damaged, of another state, or being written.
         """
-        if not self.path.exists():
+        if self._is_free():
             return self._new(config, state)
         if not state.inputs:
             raise FileExistsError(EXISTS.format(self.path))
@@ -71,6 +71,11 @@ class Recorder:
     def file(self, *, new: bool) -> JournalFile:
         """The file to write to; whoever simulates a full disk gives another."""
         return JournalFile(self.path, new=new)
+
+    def _is_free(self) -> bool:
+        """Whether nothing is there, or what a process left that had written nothing."""
+        path = self.path
+        return not path.exists() or (path.is_file() and not path.stat().st_size)
 
     def _new(self, config: AnyConfig, state: State) -> Recording:
         seen = hide_record(state, self.hide) if self.hide else state

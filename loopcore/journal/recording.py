@@ -119,15 +119,16 @@ class Recording:
 
     def _add(self, lines: Iterable[dict[str, Json]], *, at_turn: bool) -> None:
         """Add these lines, or none: where that fails, all is as before."""
-        self._begun, chain, size = True, self._chain, len(self._waiting)
-        for data in lines:
-            self.write(data)
-        flush = self._recorder.flush
+        begun, chain, size = self._begun, self._chain, len(self._waiting)
+        flush, self._begun = self._recorder.flush, True
         try:
+            self._file = self._file or self._opened()
+            for data in lines:
+                self.write(data)
             if flush == "input" or (flush == "turn" and at_turn):
                 self._pass_on()
         except BaseException:
-            self._chain = chain
+            self._begun, self._chain = begun, chain
             del self._waiting[size:]
             self._ledger.reset()
             self.write(note_data(Note(opened=True)))
@@ -141,6 +142,7 @@ class Recording:
         finally:
             self._file, self._size = (file if file.size else None), file.size
         self._waiting.clear()
+        self._begun = False
 
     def _opened(self) -> JournalFile:
         """The file, as it was when it was closed."""
