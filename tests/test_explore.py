@@ -1,7 +1,11 @@
 """Every order in which things can happen: what `explore` sees, finds and says."""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -399,3 +403,45 @@ def test_a_next_run_may_be_among_what_happens() -> None:
 
     assert found.counterexample is None
     assert found.depth == 4
+
+
+FAILING: Final = """
+from loopcore import LoopConfig, ToolCall, ToolSpec
+from loopcore.testing import explore
+
+def test_orders():
+    found = explore(
+        LoopConfig(model="test:m", tools=[ToolSpec("add")]),
+        "go",
+        replies=[[ToolCall("add", {}, "c1"), ToolCall("add", {}, "c2")], "done"],
+        tools={"add": ["2", OSError("no")]},
+        check=lambda state: len(state.transcript) < 4,
+    )
+    assert found.counterexample is None, found
+"""
+
+
+def test_pytest_shows_the_whole_way_to_what_is_broken(tmp_path: Path) -> None:
+    """Its own account of an assertion is cut in the middle."""
+    (tmp_path / "test_failing.py").write_text(FAILING)
+    root = Path(__file__).parents[1]
+    done = subprocess.run(  # ourselves
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "loopcore_pytest",
+            "-p",
+            "no:cacheprovider",
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{root / 'adapters'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    shown = done.stdout.partition("- loopcore found -")[2]
+    assert "It takes 4 inputs:\n  1. Prompt([UserMessage([Text('go')])])\n" in shown
+    assert "\n  4. Answer('r.1.1.run.1', ToolOutput([Text('2')]))  # add()\n" in shown

@@ -37,16 +37,26 @@ def _is_ours(value: Any) -> bool:  # noqa: ANN401  # anything may be compared
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
-    item: pytest.Item,
+    item: pytest.Item, call: pytest.CallInfo[Any]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show what `run_log` heard, if the test failed."""
+    """Show what `run_log` heard, and what was found, if the test failed."""
     report = yield
     if report.failed:
         item.stash[FAILED] = True
+        report.sections += [("loopcore found", text) for text in _found(call)]
         log = item.stash.get(LOG, None)
         if log is not None and log.events and report.when == "call":
             report.sections.append(("loopcore runs", str(log)))
     return report
+
+
+def _found(call: pytest.CallInfo[Any]) -> list[str]:
+    """The counterexamples that the test that failed has in hand, whole."""
+    if call.excinfo is None:
+        return []
+    held = call.excinfo.traceback[-1].frame.f_locals.values()
+    ours = [value for value in held if _is_ours(value)]
+    return [repr(value) for value in ours if getattr(value, "counterexample", None)]
 
 
 @pytest.fixture
