@@ -40,6 +40,7 @@ from loopcore.hooks import (
     ToolResultView,
     TurnView,
 )
+from loopcore.journal import Journal, replay
 from loopcore.testing import explore, explore_search
 
 ADD: Final = ToolSpec("add")
@@ -114,6 +115,24 @@ def test_the_shortest_way_to_what_is_broken_is_found_and_leads_there() -> None:
     assert found is not None
     assert ["Prompt", "Answer", "Abort"] == [type(i).__name__ for i in found.inputs]
     assert not none_is_cancelled(refolded(found.inputs, found.config))
+
+
+def test_a_counterexample_is_a_journal_that_can_be_kept(tmp_path: Path) -> None:
+    found = explore(
+        config(),
+        "go",
+        replies=["done"],
+        also=[FollowUp("more")],
+        check=lambda state: state.stop is None,
+    ).counterexample
+    assert found is not None
+    path = tmp_path / "found.jsonl"
+
+    found.write(path)
+
+    journal = Journal.read(path).unwrap()
+    assert found.inputs == journal.inputs
+    assert "done" == str(replay(config(), journal).unwrap().result.state.stop)
 
 
 def test_a_counterexample_is_printed_as_the_inputs_that_lead_to_it() -> None:

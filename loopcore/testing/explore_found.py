@@ -1,6 +1,7 @@
 """What exploring came to: how much was seen, and the shortest way to what is broken."""
 
 from collections.abc import Iterator, Mapping
+from os import PathLike
 from typing import Final
 
 from attrs import field, frozen
@@ -9,6 +10,7 @@ from loopcore.config import AnyConfig
 from loopcore.effects import RequestApproval, RunTool
 from loopcore.frozen import FrozenDict
 from loopcore.inputs import Answer, Input
+from loopcore.journal import Journal
 from loopcore.reducer import advance
 from loopcore.state import State
 
@@ -31,6 +33,25 @@ class Counterexample:
     inputs: tuple[Input, ...]
     config: AnyConfig
     first: State
+
+    @property
+    def journal(self) -> Journal:
+        """The way as a journal: to be kept, replayed, shrunk, explained and looked at.
+
+        If the last step raises, it ends before it.
+        """
+        try:
+            return Journal.of(self.config, self.first, self.inputs).unwrap()
+        except Exception:  # noqa: BLE001  # what is broken may be that a step raises
+            return Journal.of(self.config, self.first, self.inputs[:-1]).unwrap()
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the journal to a new file.
+
+        Raises:
+            FileExistsError: if there is such a file.
+        """
+        self.journal.write(path)
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())
