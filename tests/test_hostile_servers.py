@@ -14,6 +14,9 @@ from loopcore import (
     UserMessage,
 )
 from loopcore_adapters.connect import WIRES
+from tests import chat_server as chat
+from tests import gemini_reading as gemini
+from tests import messages_reading as messages
 from tests import responses_reading as responses
 from tests.chat_reading import Told
 from tests.responses_reading import begins, event, said, whole
@@ -32,7 +35,8 @@ def read(wire: str, reads: Iterable[bytes], **more: Json) -> Result:
     for data in reads:
         if decoder.feed(data):
             break
-    return decoder.finish()
+    found: Result = decoder.finish()
+    return found
 
 
 def parts_of(found: Result) -> list[Json]:
@@ -162,3 +166,145 @@ class TestResponses:
         ]
         found = responses.reply(*sent, responses.ended(output=[]))
         assert [made.id for made in found.calls] == ["c0", "c1", "c2"]
+
+
+# The other wires.
+
+
+def completion(**message: Json) -> bytes:
+    """A chat completion in one piece."""
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return json.dumps({"object": "chat.completion", "choices": [choice]}).encode()
+
+
+def contents(content: Json) -> bytes:
+    """A response of generateContent with this content."""
+    candidate = {"content": content, "finishReason": "STOP", "index": 0}
+    return gemini.event({"candidates": [candidate]})
+
+
+def delta(kind: str, **fields: Json) -> bytes:
+    """A reply of one delta over Messages."""
+    said = [messages.opened(0, text=""), messages.grown(0, kind, **fields)]
+    return b"".join([messages.start(), *said, messages.ended(), messages.STOP])
+
+
+ODD: Final[list[tuple[str, bytes]]] = [
+    ("chat", completion(content=7)),
+    ("chat", completion(content={"text": "Hello."})),
+    ("chat", completion(content=[7])),
+    ("chat", completion(content=[{"type": "audio", "data": "x"}])),
+    ("chat", completion(content=None, tool_calls={"name": "look"})),
+    ("chat", chat.delta(content=7) + chat.finish("stop") + chat.DONE),
+    ("messages", messages.whole(7, 7)),
+    ("messages", messages.whole({"type": "text", "text": 7})),
+    ("messages", messages.whole({"type": "mystery"})),
+    ("messages", b'{"type":"message","content":7,"stop_reason":"end_turn"}'),
+    ("messages", b'{"type":"message","content":{},"stop_reason":"end_turn"}'),
+    ("messages", delta("text", text=7)),
+    ("messages", delta("mystery", text="Hello.")),
+    ("gemini", contents(7)),
+    ("gemini", contents([{"text": "Hello."}])),
+    ("gemini", contents({"parts": {"text": "Hello."}})),
+    ("gemini", contents({"parts": "Hello."})),
+    ("gemini", contents({"parts": ["Hello."]})),
+    ("gemini", contents({"parts": [{"text": 7}]})),
+    ("gemini", contents({"parts": [{"mystery": "Hello."}]})),
+    ("gemini", contents({"parts": [{"functionCall": "look"}]})),
+    ("gemini", contents({"parts": [{"executableCode": {"code": "1"}}]})),
+]
+
+
+@pytest.mark.parametrize(("wire", "body"), ODD)
+def test_what_is_not_understood_is_no_empty_success(wire: str, body: bytes) -> None:
+    assert fault_of(read(wire, [body])).kind == "bad_response"
+
+
+SILENT: Final[list[tuple[str, bytes]]] = [
+    ("chat", completion(content="")),
+    ("chat", completion(content=None)),
+    ("chat", completion(content=[])),
+    ("chat", completion(content=[{"type": "text", "text": ""}])),
+    ("messages", messages.whole()),
+    ("messages", messages.whole({"type": "text", "text": ""})),
+    ("messages", delta("text", text="")),
+    ("gemini", contents(None)),
+    ("gemini", contents({})),
+    ("gemini", contents({"parts": []})),
+    ("gemini", contents({"parts": [{"text": ""}]})),
+    ("gemini", contents({"parts": [{"text": "", "thoughtSignature": "c2ln"}]})),
+]
+
+
+@pytest.mark.parametrize(("wire", "body"), SILENT)
+def test_a_model_may_have_nothing_to_say(wire: str, body: bytes) -> None:
+    found = read(wire, [body])
+    assert isinstance(found, AssistantMessage)
+    assert (found.text, found.finish) == ("", "end")
+
+
+HALF: Final = "Zm9v\ud800"
+PICTURES: Final = {
+    "chat": chat.delta(images=[{"image_url": {"url": f"data:image/png;base64,{HALF}"}}])
+    + chat.finish("stop")
+    + chat.DONE,
+    "responses": responses.ended(
+        output=[
+            {"type": "image_generation_call", "result": HALF, "output_format": HALF}
+        ]
+    ),
+    "gemini": contents(
+        {"parts": [{"inlineData": {"mimeType": f"image/{HALF}", "data": HALF}}]}
+    ),
+}
+
+
+@pytest.mark.parametrize("wire", PICTURES)
+def test_half_a_character_in_a_picture_can_be_stored(wire: str) -> None:
+    (part,) = parts_of(read(wire, [PICTURES[wire]]))
+    assert json.dumps([part.data, part.mime], ensure_ascii=False).encode()
+
+
+LONG: Final = "x" * 100_000
+FAULTS: Final[list[tuple[str, bytes]]] = [
+    ("chat", chat.finish(LONG) + chat.DONE),
+    ("messages", messages.start() + messages.ended(LONG) + messages.STOP),
+    ("messages", messages.whole(reason="refusal", stop_details={"explanation": LONG})),
+    ("messages", messages.whole(*({"type": f"t{n}"} for n in range(5_000)))),
+    ("messages", messages.fails("api_error", LONG, request_id=LONG)),
+    ("responses", responses.ended(LONG)),
+    (
+        "responses",
+        responses.ended("incomplete", incomplete_details={"reason": LONG}),
+    ),
+    ("responses", responses.body(*({"type": f"t{n}"} for n in range(5_000)))),
+    ("gemini", gemini.says(reason=LONG, responseId=LONG)),
+    ("gemini", gemini.event({"promptFeedback": {"blockReason": LONG}})),
+    ("gemini", contents({"parts": [{f"t{n}": 1} for n in range(5_000)]})),
+]
+
+
+@pytest.mark.parametrize(("wire", "body"), FAULTS)
+def test_a_fault_is_told_briefly(wire: str, body: bytes) -> None:
+    """Whatever a server puts into it: it is stored, and shown."""
+    found = fault_of(read(wire, [body]))
+    assert 0 < len(found.message) < 5_000
+    assert len(found.request_id or "") <= 200
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_stream_without_an_end_is_a_fault(wire: str) -> None:
+    """Else it would fill the memory, however small its events are."""
+    piece = {
+        "chat": chat.delta(content="more "),
+        "responses": said("more "),
+        "messages": messages.grown(0, "text", text="more "),
+        "gemini": gemini.says("more "),
+    }[wire]
+    call = CallModel("r1.1.1.model.1", MODELS[wire], [UserMessage("hi")])
+    kind: Json = type(WIRES[wire].decode(call, Told()))
+    decoder = kind(call, Told(), 1_000)
+    assert any(decoder.feed(piece) for _ in range(2_000))
+    found = fault_of(decoder.finish())
+    assert (found.kind, found.partial is None) == ("bad_response", False)
+    assert "more than 64000 bytes" in found.message

@@ -16,6 +16,9 @@ from loopcore_adapters.sse import BOM, LIMIT, Event, Events, TooLarge
 Said: TypeAlias = tuple[str, Json]
 """The name of an event, and its JSON. A response in one piece has an empty name."""
 
+MOST: Final = 64
+"""How many times the limit a whole stream may have: one without an end is a fault."""
+
 BEGINNING: Final = 1200
 DONE: Final = "[DONE]"
 
@@ -25,8 +28,9 @@ class Body:
     """Feed it bytes, consume what it yields, then `finish` it.
 
     A response in one piece, or an event of a streamed one, of more than `limit` bytes is
-    a fault, and so is what is no JSON: then `fault` says so, and nothing more is yielded.
-    `done` is set by the "[DONE]" that ends some streams. `beginning` is there to be shown.
+    a fault, as is a stream of more than `MOST` times as many, and what is no JSON: then
+    `fault` says so, and nothing more is yielded. `done` is set by the "[DONE]" that ends
+    some streams. `beginning` is there to be shown.
     """
 
     limit: int = LIMIT
@@ -37,6 +41,7 @@ class Body:
     _events: Events = field(init=False)
     _start: bytes = field(default=b"", init=False)
     _whole: bytearray | None = field(default=None, init=False)
+    _size: int = field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._events = Events(self.limit)
@@ -51,6 +56,13 @@ class Body:
             self._collect(self._whole, data)
         elif self.streamed:
             yield from self._stream(data)
+            self._weigh(data)
+
+    def _weigh(self, data: bytes) -> None:
+        self._size += len(data)
+        if self._size > MOST * self.limit and not (self.done or self.fault):
+            what = f"The stream has more than {MOST * self.limit} bytes"
+            self.fault = bad_response(what, self.beginning)
 
     def finish(self, fault: ModelError | None = None) -> Iterator[Said]:
         """What is left. `fault` is what broke the connection, if something did."""

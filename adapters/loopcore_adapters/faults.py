@@ -10,9 +10,9 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Final, Literal, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from loopcore import ModelError
+from loopcore import AssistantMessage, ModelError
 from loopcore_adapters.loose import Json, dump, items, members, parse, text, whole
 
 Fault: TypeAlias = Literal[
@@ -36,6 +36,9 @@ BEGINNING: Final = 300
 
 LONGEST: Final = 2000
 """How many characters of a provider's own message, or word, are kept and looked at."""
+
+LONGEST_ID: Final = 200
+"""How many characters of a request's id are kept."""
 
 MOST_WORDS: Final = 20
 """How many words for programs are looked at."""
@@ -166,6 +169,13 @@ def body_fault(body: Json) -> ModelError | None:
     )
 
 
+def told(fault: ModelError, partial: AssistantMessage | None) -> ModelError:
+    """The fault with what had come of the reply; a server's words in it are cut."""
+    said = _short(fault.message, 2 * LONGEST)
+    request_id = fault.request_id and fault.request_id[:LONGEST_ID]
+    return evolve(fault, message=said, request_id=request_id, partial=partial)
+
+
 def bad_response(what: str, body: bytes | str) -> ModelError:
     """What came is no reply of this protocol; its beginning is shown."""
     shown = body if isinstance(body, str) else body.decode(errors="replace")
@@ -222,7 +232,8 @@ def _until(value: str, now: float) -> float | None:
 
 def request_id(headers: Mapping[str, str]) -> str | None:
     """The provider's name for this request, for its support."""
-    return next((headers[name] for name in REQUEST_IDS if headers.get(name)), None)
+    found = (headers.get(name, "")[:LONGEST_ID] for name in REQUEST_IDS)
+    return next(filter(None, found), None)
 
 
 def _complaint(body: bytes) -> Complaint | None:

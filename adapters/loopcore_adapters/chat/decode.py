@@ -6,12 +6,12 @@ What is not understood never becomes an empty success.
 from collections.abc import Mapping
 from typing import Final
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from loopcore import AssistantMessage, CallModel, ModelError, Tell
 from loopcore_adapters.body import Body
 from loopcore_adapters.chat.draft import Draft, Finish
-from loopcore_adapters.faults import Fault, bad_response, body_fault
+from loopcore_adapters.faults import Fault, bad_response, body_fault, told
 from loopcore_adapters.loose import Json, items, members, text, whole
 from loopcore_adapters.sse import LIMIT
 
@@ -77,7 +77,7 @@ class Decoder:
         self._draft.end()
         result = self._fault or self._cut(fault) or self._reply(self._reason.lower())
         if isinstance(result, ModelError):
-            return evolve(result, partial=self._draft.partial())
+            return told(result, self._draft.partial())
         return result
 
     @property
@@ -143,6 +143,9 @@ class Decoder:
             return ModelError(f"The reply was withheld: {reason}.", "content_filter")
         if silent and reason and reason not in FINISHES:
             return ModelError(f"An empty reply ended as {reason!r}.", "bad_response")
+        if silent and self._draft.odd:
+            what = "The reply has only content that is not known here"
+            return bad_response(what, self._body.beginning)
         if self._draft.has("refusal"):
             finish = "refusal"
         elif finish == "end" and self._draft.has("call"):

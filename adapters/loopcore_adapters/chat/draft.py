@@ -76,7 +76,10 @@ class Words:
 
 @define
 class Draft:
-    """Takes what arrives, tells what is new of it, gives the message."""
+    """Takes what arrives, tells what is new of it, gives the message.
+
+    `odd` is whether some of it is not what the protocol has.
+    """
 
     effect_id: str
     model: str
@@ -88,6 +91,7 @@ class Draft:
         factory=dict[Kind, tuple[int, Words]], init=False
     )
     _calls: Calls = field(factory=Calls, init=False)
+    odd: bool = field(default=False, init=False)
     _usage: dict[str, Json] = field(factory=dict[str, Json], init=False)
 
     def delta(self, delta: Mapping[str, Json]) -> None:
@@ -146,6 +150,7 @@ class Draft:
         return f"call_{digest[:16]}"
 
     def _speak(self, said: Mapping[str, Json]) -> None:
+        self.odd = self.odd or _is_odd(said)
         thoughts = (text(said.get(name)) for name in THOUGHTS)
         self._say("thinking", next(filter(None, thoughts), ""))
         for entry in items(said.get("reasoning_details")):
@@ -160,7 +165,7 @@ class Draft:
         """A picture; what is only the address of one is said."""
         found = PICTURE.fullmatch(url)
         if found:
-            self.parts.append(Image(found[2], found[1]))
+            self.parts.append(Image(mend(found[2]), found[1]))
         else:
             self._say("text", url)
 
@@ -212,6 +217,22 @@ def _fragments(said: Mapping[str, Json]) -> Iterator[Fragment]:
         more = fragment(entry)
         if more.id or more.name or more.arguments:
             yield more
+
+
+def _is_odd(said: Mapping[str, Json]) -> bool:
+    """Whether the content, or the calls, of a message are of a kind that they never are."""
+    content, calls = said.get("content"), said.get("tool_calls")
+    if not (isinstance(content, str | list | None) and isinstance(calls, list | None)):
+        return True
+    return any(not _is_text(entry) for entry in items(content))
+
+
+def _is_text(entry: Json) -> bool:
+    """Whether an entry of a content is text, or a thought or refusal, which may be."""
+    return isinstance(entry, str) or any(
+        isinstance(members(entry).get(name), str | list)
+        for name in ("text", "thinking", "refusal")
+    )
 
 
 def _content(content: Json) -> Iterator[tuple[Kind, str]]:

@@ -10,7 +10,7 @@ from attrs import define, evolve, field
 
 from loopcore import AssistantMessage, CallModel, ModelError, Tell
 from loopcore_adapters.body import Body
-from loopcore_adapters.faults import Fault, bad_response, body_fault
+from loopcore_adapters.faults import Fault, bad_response, body_fault, told
 from loopcore_adapters.gemini.draft import Draft, Finish
 from loopcore_adapters.gemini.output import answer_tool
 from loopcore_adapters.loose import Json, items, members, text, whole
@@ -67,6 +67,7 @@ class Decoder:
     _note: str = field(default="", init=False)
     _blocked: str = field(default="", init=False)
     _id: str = field(default="", init=False)
+    _odd: bool = field(default=False, init=False)
     _error: ModelError | None = field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -92,7 +93,7 @@ class Decoder:
         if not isinstance(result, ModelError):
             return result
         request_id = result.request_id or self._id or None
-        return evolve(result, partial=self._draft.partial(), request_id=request_id)
+        return told(evolve(result, request_id=request_id), self._draft.partial())
 
     @property
     def _fault(self) -> ModelError | None:
@@ -119,8 +120,9 @@ class Decoder:
         self._understood = True
         self._reason = text(candidate.get("finishReason")) or self._reason
         self._note = text(candidate.get("finishMessage")) or self._note
-        parts = items(members(candidate.get("content")).get("parts"))
-        for part in map(members, parts):
+        content = candidate.get("content")
+        self._odd = self._odd or _is_odd(content)
+        for part in map(members, items(members(content).get("parts"))):
             function = members(part.get("functionCall"))
             if function.get("partialArgs") or function.get("willContinue"):
                 self._error = ModelError(IN_PIECES, "bad_response")
@@ -159,8 +161,22 @@ class Decoder:
         if self._draft.silent and reason and reason not in FINISHES:
             said = self._noted(f"An empty reply ended as {reason}.")
             return ModelError(said, "bad_response")
+        if self._draft.silent and (self._odd or self._draft.strange):
+            kinds = ", ".join(self._draft.strange) or "no parts"
+            what = f"The reply has only content that is not known here ({kinds})"
+            return bad_response(what, self._body.beginning)
         tools = finish == "end" and self._draft.calls
         return self._draft.reply("tools" if tools else finish)
 
     def _noted(self, said: str) -> str:
         return f"{said} {self._note}".strip()
+
+
+def _is_odd(content: Json) -> bool:
+    """Whether a content is not what the protocol has, as far as it can be a text."""
+    parts = members(content).get("parts")
+    if not (isinstance(content, dict | None) and isinstance(parts, list | None)):
+        return True
+    texts = (members(part).get("text") for part in items(parts))
+    whole = all(isinstance(part, dict) for part in items(parts))
+    return not (whole and all(isinstance(said, str | None) for said in texts))

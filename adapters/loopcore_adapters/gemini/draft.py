@@ -19,6 +19,10 @@ MARKS: Final = frozenset(("text", "thought", "thoughtSignature"))
 """The fields of a part that is words."""
 
 
+MOST_STRANGE: Final = 20
+"""How many names of fields that are not known are told."""
+
+
 @define
 class Words:
     """A text or a thought. A signed one came whole: it neither grows nor is joined."""
@@ -43,6 +47,7 @@ class Draft:
     """Takes what arrives, tells what is new of it, gives the message.
 
     `answer` is the name of the tool whose call is the text of a reply, if there is one.
+    `strange` are the fields of the parts that only the provider understands.
     """
 
     effect_id: str
@@ -50,6 +55,7 @@ class Draft:
     tell: Tell
     answer: str = ""
     parts: list[Words | Part] = field(factory=list[Words | Part], init=False)
+    strange: dict[str, None] = field(factory=dict[str, None], init=False)
     _usage: dict[str, Json] = field(factory=dict[str, Json], init=False)
 
     def take(self, part: Mapping[str, Json]) -> None:
@@ -66,6 +72,11 @@ class Draft:
             )
         elif not picture:
             self.parts.append(keep(part))
+            self._wonder(part)
+
+    def _wonder(self, part: Mapping[str, Json]) -> None:
+        if len(self.strange) < MOST_STRANGE:
+            self.strange |= dict.fromkeys(sorted(part.keys() - MARKS))
 
     def usage(self, usage: Json) -> None:
         """Counts so far: they are totals, so the last one holds, field by field."""
@@ -157,7 +168,8 @@ def _arguments(args: Json) -> str:
 def _picture(part: Mapping[str, Json]) -> Image | None:
     data = members(part.get("inlineData"))
     mime = text(data.get("mimeType"))
-    return Image(text(data.get("data")), mime) if mime.startswith("image/") else None
+    shown = mime.startswith("image/")
+    return Image(mend(text(data.get("data"))), mend(mime)) if shown else None
 
 
 def usage_of(raw: Mapping[str, Json]) -> Usage:

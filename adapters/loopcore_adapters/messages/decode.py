@@ -12,7 +12,7 @@ from attrs import define, evolve, field
 
 from loopcore import AssistantMessage, CallModel, ModelError, Tell
 from loopcore_adapters.body import Body
-from loopcore_adapters.faults import bad_response, body_fault
+from loopcore_adapters.faults import bad_response, body_fault, told
 from loopcore_adapters.loose import Json, items, members, text
 from loopcore_adapters.messages.dialect import Dialect, dialect_of
 from loopcore_adapters.messages.draft import Draft, Finish
@@ -93,7 +93,7 @@ class Decoder:
         self._draft.end()
         result = self._fault or self._cut(fault) or self._reply(self._reason)
         if isinstance(result, ModelError):
-            return evolve(result, partial=self._draft.partial())
+            return told(result, self._draft.partial())
         return result
 
     @property
@@ -146,6 +146,8 @@ class Decoder:
         self._draft.usage(said.get("usage"))
         content = said.get("content")
         whole = [{"type": "text", "text": content}] if text(content) else items(content)
+        if not isinstance(content, str | list | None):
+            self._draft.wonder("content")
         for place, block in enumerate(whole):
             self._draft.start(place, members(block))
         self._ended(said)

@@ -37,6 +37,8 @@ DELTAS: Final[Mapping[str, tuple[Kind, str]]] = {
 """For each kind of delta, the kind of block that it is of, and the field that grows."""
 
 NOTHING: Final = ("other", "")
+MOST_STRANGE: Final = 20
+"""How many kinds of strange things are told."""
 
 
 @define
@@ -91,7 +93,7 @@ class Draft:
     tell: Tell
     output: OutputTool | None = None
     parts: list[Block] = field(factory=list[Block], init=False)
-    strange: list[str] = field(factory=list[str], init=False)
+    strange: dict[str, None] = field(factory=dict[str, None], init=False)
     _open: dict[int, Block] = field(factory=dict[int, Block], init=False)
     _newest: int = field(default=0, init=False)
     _counts: dict[str, Json] = field(factory=dict[str, Json], init=False)
@@ -110,20 +112,20 @@ class Draft:
         self._newest = self._index(index)
         self._open[self._newest] = block
         if kind == "other":
-            self.strange.append(text(start.get("type")) or "nameless")
+            self.wonder(text(start.get("type")))
         elif kind == "call":
             self._call(block, start)
         elif start.get("type") == "redacted_thinking":
             block.redacted = True
             self._sign(block, text(start.get("data")))
         else:
-            self._say(block, text(start.get(kind)))
+            self._say(block, self._text(start, kind))
             self._sign(block, text(start.get("signature")))
 
     def delta(self, index: Json, delta: Mapping[str, Json]) -> None:
         """A piece of a block; of a new one, if none of its kind is open there."""
         kind, name = DELTAS.get(text(delta.get("type")), NOTHING)
-        more = text(delta.get(name))
+        more = self._text(delta, name)
         if not more:
             return
         block = self._block(self._index(index), kind)
@@ -131,6 +133,17 @@ class Draft:
             self._sign(block, more)
         elif block.kind == kind:
             self._say(block, more)
+
+    def wonder(self, kind: str) -> None:
+        """There is something of this kind, which is none of a reply."""
+        if len(self.strange) < MOST_STRANGE:
+            self.strange[kind or "nameless"] = None
+
+    def _text(self, said: Mapping[str, Json], name: str) -> str:
+        found = said.get(name)
+        if not (isinstance(found, str | None) and name):
+            self.wonder(text(said.get("type")))
+        return text(found)
 
     def usage(self, usage: Json) -> None:
         """Counts so far: they are totals, so the last one holds, field by field."""

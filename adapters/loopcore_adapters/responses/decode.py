@@ -6,11 +6,11 @@ What is not understood never becomes an empty success.
 from collections.abc import Mapping
 from typing import Final
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from loopcore import AssistantMessage, CallModel, ModelError, Tell
 from loopcore_adapters.body import Body
-from loopcore_adapters.faults import bad_response, body_fault
+from loopcore_adapters.faults import bad_response, body_fault, told
 from loopcore_adapters.loose import Json, members, text
 from loopcore_adapters.responses.draft import Draft
 from loopcore_adapters.responses.items import CALL, PICTURE
@@ -71,7 +71,7 @@ class Decoder:
         self._draft.end()
         result = self._fault or self._cut(fault) or self._result()
         if isinstance(result, ModelError):
-            return evolve(result, partial=self._draft.partial())
+            return told(result, self._draft.partial())
         return result
 
     @property
