@@ -78,9 +78,11 @@ class ScriptedModel(Model):
     def assert_complete(self) -> None:
         """Fail if it was asked more often, or less often, than it has replies."""
         left = self.replies[len(self.requests) :]
-        assert not left, f"{self.id!r} was not asked for {list(left)}"  # noqa: S101  # for tests
-        over = len(self.requests) > len(self.replies)
-        assert not over, self._overrun()  # noqa: S101  # as above
+        if left:
+            message = f"{self.id!r} was not asked for {list(left)}"
+            raise AssertionError(message)
+        if len(self.requests) > len(self.replies):
+            raise AssertionError(self._overrun())
 
 
 @frozen(init=False, eq=False)
