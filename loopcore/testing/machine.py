@@ -99,11 +99,11 @@ class LoopMachine(RuleBasedStateMachine):
         """Something that it waits for is answered; if it rests, it is prompted."""
         run.react(what)
 
-    @rule(run=runs, what=REACTIONS, other=REACTIONS)
-    def answered_twice(self, run: Run, what: Reaction, other: Reaction) -> None:
+    @rule(run=runs, whats=st.lists(REACTIONS, min_size=2, max_size=8))
+    def answered_more(self, run: Run, whats: list[Reaction]) -> None:
         """Most of what happens are answers."""
-        run.react(what)
-        run.react(other)
+        for what in whats:
+            run.react(what)
 
     @rule(run=runs, given=prompts(), at=TIMES)
     def prompted(self, run: Run, given: Prompt, at: float | None) -> None:

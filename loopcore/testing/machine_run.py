@@ -211,11 +211,10 @@ class Run:
         raise broken
 
     def _program(self, way: Way, broken: Broken) -> str:
-        inputs = shortest(self.first, way, broken.law)
-        found = Counterexample(
-            broken.law, broken.said, inputs, self.config, self.first.state
-        )
-        return "\n".join(found.program())
+        inputs, said = shortest(self.first, way, broken)
+        first = self.first.state
+        found = Counterexample(broken.law, said, inputs, self.config, first)
+        return "\n".join(found.lines())
 
     def __repr__(self) -> str:
         return repr(self.state)

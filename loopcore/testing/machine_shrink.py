@@ -8,8 +8,8 @@ from returns.result import Failure
 
 from loopcore.effects import Effect, RequestApproval, RunTool
 from loopcore.frozen import evolve
-from loopcore.inputs import Answer, Input, Prompt
-from loopcore.messages import AssistantMessage
+from loopcore.inputs import Answer, Edit, Input, Prompt
+from loopcore.messages import AssistantMessage, ToolCall
 from loopcore.state import State
 from loopcore.testing.invariants import Broken, Watch
 from loopcore.tools import ToolOutput
@@ -22,9 +22,9 @@ MOST: Final = 3_000
 """How many steps are taken in all, looking for a shorter way."""
 
 
-def shortest(first: Watch, way: Way, law: str) -> tuple[Input, ...]:
-    """The inputs of the shortest way found that breaks this law."""
-    search = Shortening(first, law)
+def shortest(first: Watch, way: Way, broken: Broken) -> tuple[tuple[Input, ...], str]:
+    """The inputs of the shortest way found that breaks the same law, and what is wrong."""
+    search = Shortening(first, broken.law, broken.said)
     found = search.broken_by(way, {}) or way
     again = True
     while again:
@@ -35,7 +35,7 @@ def shortest(first: Watch, way: Way, law: str) -> tuple[Input, ...]:
             if taken is not None and _size(taken) < _size(found):
                 found, again = taken, True
                 break
-    return tuple(given for given, _ in found)
+    return tuple(given for given, _ in found), search.said
 
 
 def _size(way: Way) -> tuple[int, int]:
@@ -47,10 +47,11 @@ Kind: TypeAlias = tuple[type[Effect], str]
 
 @define(eq=False)
 class Shortening:
-    """Which ways break a law, as long as there is patience."""
+    """Which ways break a law, as long as there is patience; `said` of the newest."""
 
     first: Watch
     law: str
+    said: str
     left: int = MOST
 
     def broken_by(self, way: Way, asked: dict[str, Kind]) -> Way | None:
@@ -62,8 +63,10 @@ class Shortening:
             try:
                 moved = watch.take(aimed, at=at)
             except Broken as broken:
-                found = (*taken, (aimed, at))
-                return found if broken.law == self.law else None
+                if broken.law != self.law:
+                    return None
+                self.said = broken.said
+                return (*taken, (aimed, at))
             if not isinstance(moved, Failure):
                 watch = moved.unwrap()
                 taken.append((aimed, at))
@@ -103,6 +106,7 @@ def _smaller(way: Way) -> Iterator[Way]:
         for start in range(0, len(way), size):
             yield (*way[:start], *way[start + size :])
         size //= 2
+    yield from _fewer_calls(way)
     for place, (given, at) in enumerate(way):
         for simpler in _simpler(given):
             yield (*way[:place], (simpler, at), *way[place + 1 :])
@@ -110,7 +114,24 @@ def _smaller(way: Way) -> Iterator[Way]:
             yield (*way[:place], (given, None), *way[place + 1 :])
 
 
-PLAIN: Final = ToolOutput("ok")
+def _fewer_calls(way: Way) -> Iterator[Way]:
+    """Without one call of a reply, and without what was answered to it."""
+    for place, (given, at) in enumerate(way):
+        match given:
+            case Answer(effect_id=asked, value=AssistantMessage() as reply):
+                for n, one in enumerate(reply.calls):
+                    parts = [part for part in reply.parts if part is not one]
+                    less = evolve(given, value=evolve(reply, content=tuple(parts)))
+                    turn = asked.partition(".model.")[0]
+                    rest = _less(way[place + 1 :], f"{turn}.run.{n}", f"{turn}.ask.{n}")
+                    yield (*way[:place], (less, at), *rest)
+            case _:
+                pass
+
+
+def _less(way: Way, *ids: str) -> Iterator[Given]:
+    """What happened, less the answers to these."""
+    return (one for one in way if getattr(one[0], "effect_id", "") not in ids)
 
 
 def _simpler(given: Input) -> Iterator[Input]:
@@ -119,12 +140,26 @@ def _simpler(given: Input) -> Iterator[Input]:
         case Prompt():
             yield Prompt("go")
         case Answer(value=AssistantMessage(parts=parts) as reply):
-            fewer = (_without(parts, n) for n in range(len(parts)))
-            yield from (evolve(given, value=evolve(reply, content=f)) for f in fewer)
-        case Answer(value=ToolOutput()):
-            yield evolve(given, value=PLAIN)
+            for content in _less_content(parts):
+                yield evolve(given, value=evolve(reply, content=content))
+        case Answer(value=ToolOutput(outcome=outcome)):
+            yield evolve(given, value=ToolOutput("ok"))
+            yield evolve(given, value=ToolOutput("ok", outcome=outcome))
+        case Answer(value=Edit()):
+            yield evolve(given, value=Edit({}))
         case _:
             return
+
+
+def _less_content(parts: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Without a part, or with a call that says less."""
+    for place, part in enumerate(parts):
+        yield _without(parts, place)
+        if not isinstance(part, ToolCall):
+            continue
+        for key in part.arguments:
+            less = ToolCall(part.name, part.arguments.without(key), part.id)
+            yield (*parts[:place], less, *parts[place + 1 :])
 
 
 def _without(items: Sequence[Any], place: int) -> tuple[Any, ...]:

@@ -84,7 +84,7 @@ class Broken(AssertionError):
     """A law that does not hold: its name, what is wrong, and at which step.
 
     `given` is the input after which it did not hold, `state` the state before it, and
-    `program`, if there is one, says how to get there when it is printed.
+    `program`, if there is one, says all that in its own way, and how to get there.
     """
 
     def __init__(self, law: str, said: str, state: State, given: Input) -> None:
@@ -94,8 +94,8 @@ class Broken(AssertionError):
 
     def __str__(self) -> str:
         said = f": {self.said}" if self.said else ""
-        program = f"\n{self.program()}" if self.program else ""
-        return f"broken: {self.law}{said}{program}"
+        told = self.program() if self.program else f"{self.law}{said}"
+        return f"broken: {told}"
 
 
 def name_of(law: object) -> str:
