@@ -261,10 +261,13 @@ IMPURE: Final = (
 
 def _dropped(function: object) -> str:
     """A vector is not changed by append; say so to whoever drops what it returns."""
-    code: Any = getattr(function, "__code__", None)
-    if code is None:
-        return ""
-    view = code.co_varnames[inspect.ismethod(function) :][:1]
+    code = getattr(function, "__code__", None)
+    return _dropped_in(code, inspect.ismethod(function)) if code else ""
+
+
+@functools.lru_cache(maxsize=256)  # reading code takes longer than making a rule
+def _dropped_in(code: Any, is_method: bool) -> str:  # noqa: ANN401, FBT001
+    view = code.co_varnames[is_method:][:1]
     ops = [op for op in dis.get_instructions(code) if op.opname not in NOISE]
     for n, (base, held, grow) in enumerate(zip(ops, ops[1:], ops[2:], strict=False)):
         on_view = base.argval in view and base.opname.startswith("LOAD_FAST")
