@@ -1,16 +1,26 @@
-"""Where a message came from: asked, allowed, performed, shaped, shown."""
+"""Where a message came from: said, asked, allowed, performed, shaped, shown."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
-from loopcore.effects import RequestApproval, RunTool
+from loopcore.inputs import FollowUp, Input, Prompt, Steer
 from loopcore.journal.diff import said
 from loopcore.journal.explain.past import WIDE, Past, aligned, told_input, unknown
+from loopcore.journal.explain.results import (
+    at,
+    between,
+    call_of,
+    end_of,
+    place_of,
+    result,
+    run_of,
+    shaped_by,
+)
 from loopcore.journal.folding import Step
-from loopcore.journal.history import Performed, Shaped, Stored, requests, wrote
+from loopcore.journal.history import Stored, requests
 from loopcore.journal.tables import short
-from loopcore.messages import AssistantMessage, ToolCall, ToolResultMessage
+from loopcore.messages import AssistantMessage, Message, ToolResultMessage
 
 
 def message(past: Past, rest: str) -> Iterator[str]:
@@ -30,15 +40,15 @@ def message(past: Past, rest: str) -> Iterator[str]:
 
 
 def _headline(past: Past, one: Stored) -> str:
-    turn = f" · turn {one.step.before.turns or 1}" if one.step else " · from the start"
+    turn = f" · turn {one.turn}" if one.step else " · from the start"
     match one.message:
-        case ToolResultMessage() as result:
-            call = _call_of(past, one)
-            named = f"{call.name} {short(call.text, 40)}" if call else result.name
-            ran = _run_of(past, one)
-            became = f"{ran.value.outcome}, stored as {result.outcome}" if ran else ""
-            same = ran is None or ran.value.outcome == result.outcome
-            return f"result of {named}{turn} · {result.outcome if same else became}"
+        case ToolResultMessage() as answer:
+            call = call_of(past, one)
+            named = f"{call.name} {short(call.text, 40)}" if call else answer.name
+            ran = run_of(past, one)
+            was = getattr(ran.value, "outcome", answer.outcome) if ran else ""
+            became = f"{was}, stored as " if was not in ("", answer.outcome) else ""
+            return f"result of {named}{turn} · {became}{answer.outcome}"
         case message:
             return f"{short(said(message), WIDE)}{turn}"
 
@@ -47,143 +57,50 @@ def _origin(past: Past, one: Stored) -> Iterator[tuple[str, str]]:
     step = one.step
     if step is None:
         yield "was there", f"when the journal began (run {past.journal.start.run})"
+    elif one.hook:
+        yield "written by", f"{one.hook}, into the transcript ({told_input(step)})"
     elif isinstance(one.message, ToolResultMessage):
-        yield from _result(past, one)
+        yield from result(past, one)
     elif isinstance(one.message, AssistantMessage):
         yield "answers", told_input(step)
-        yield from _shaped([step], "after_model_call", None)
+        yield from shaped_by(past, [step], "after_model_call", None)
     else:
-        yield "said by", _sayer(step)
+        yield "said by", _sayer(past, one, step)
 
 
-def _sayer(step: Step) -> str:
-    hooks = [shaped.hook for shaped in _at([step], "prepare_next_turn", None)]
-    injected = f", or injected by {', '.join(hooks)}" if hooks else ""
-    return f"{told_input(step)}{injected}"
+def _sayer(past: Past, one: Stored, step: Step) -> str:
+    """The input that brought a message, or the hook that injected it."""
+    for earlier in past.steps[: step.number]:
+        if any(message is one.message for message in _said_in(earlier.input)):
+            stored = "" if earlier is step else f"; stored at {told_input(step)}"
+            return f"{told_input(earlier)}{stored}"
+    for shaped in at(past, [step], "prepare_next_turn", None):
+        inject: tuple[object, ...] = shaped.update.inject or ()
+        if any(message is one.message for message in inject):
+            return f"{shaped.hook}, which injected it ({told_input(step)})"
+    return told_input(step)
 
 
-def _result(past: Past, one: Stored) -> Iterator[tuple[str, str]]:
-    place, asked = _place_of(past, one)
-    if asked and asked.step:
-        yield "asked", f"message {asked.place + 1} ({told_input(asked.step)})"
-    n = str(place)
-    span = _between(past, asked, one)
-    yield from _shaped(span, "prepare_tool_call", n, "prepared by")
-    yield from _gate(past, span, n)
-    ran = _run_of(past, one)
-    if ran:
-        seconds = "" if ran.seconds is None else f", {ran.seconds:.2g} s"
-        yield "performed", f"{ran.effect.id} {type(ran.effect).__name__}{seconds}"
-        if ran.ended:
-            yield "ended", f"{_outcome(ran)} ({told_input(ran.ended)})"
-    else:
-        yield "performed", "nothing: its effect was never asked"
-    yield from _shaped(span, "after_tool_call", n)
-    yield from _shaped(span, "after_tool_result", n)
-
-
-def _outcome(ran: Performed) -> str:
-    if ran.cancelled:
-        return "cancelled"
-    text = getattr(ran.value, "parts", ())
-    return f"{ran.value.outcome}{', no text' if not text else ''}"
-
-
-def _between(past: Past, asked: Stored | None, one: Stored) -> list[Step]:
-    """The steps from a call to its result."""
-    first = asked.step.number if asked and asked.step else 1
-    last = one.step.number if one.step else 0
-    return [step for step in past.steps if first <= step.number <= last]
-
-
-def _gate(past: Past, span: Sequence[Step], n: str) -> Iterator[tuple[str, str]]:
-    opinions = [_opinion(shaped) for shaped in _at(span, "before_tool_call", n)]
-    opinions += [
-        _decision(past.effects[effect.id])
-        for step in span
-        for effect in step.effects.perform
-        if isinstance(effect, RequestApproval) and effect.id.endswith(f".{n}")
-    ]
-    yield "allowed", " · ".join(opinions) or "no hook had an opinion"
-
-
-def _opinion(shaped: Shaped) -> str:
-    decision = getattr(shaped.update, "decision", None)
-    fields = ", ".join(shaped.fields)
-    return f"{shaped.hook}: {decision if 'decision' in shaped.fields else fields}"
-
-
-def _decision(asked: Performed) -> str:
-    if asked.ended is None:
-        return "a person was asked"
-    how = type(asked.value).__name__.lower() if asked.value else "cancelled"
-    return f"a person: {how} (input {asked.ended.number})"
-
-
-def _at(span: Sequence[Step], point: str, n: str | None) -> Iterator[Shaped]:
-    """What hooks wrote at a point, about this call; an edited call passes twice."""
-    for shaped in wrote(span):
-        if shaped.point == point and n in (None, shaped.n.split(".")[0]):
-            yield shaped
-
-
-def _shaped(
-    span: Sequence[Step], point: str, n: str | None, word: str = "shaped by"
-) -> Iterator[tuple[str, str]]:
-    for shaped in _at(span, point, n):
-        yield word, f"{shaped.hook} at {point}: {', '.join(shaped.fields) or 'nothing'}"
-
-
-def _place_of(past: Past, one: Stored) -> tuple[int, Stored | None]:
-    """Which call of its reply this result answers, and where the reply is."""
-    place = one.place - 1
-    while place >= 0 and isinstance(past.messages[place].message, ToolResultMessage):
-        place -= 1
-    reply = past.messages[place] if place >= 0 else None
-    return one.place - place - 1, reply
-
-
-def _call_of(past: Past, one: Stored) -> ToolCall | None:
-    number, reply = _place_of(past, one)
-    calls = (
-        reply.message.calls
-        if reply and isinstance(reply.message, AssistantMessage)
-        else ()
-    )
-    return calls[number] if number < len(calls) else None
-
-
-def _run_of(past: Past, one: Stored) -> Performed | None:
-    """The tool's run behind a result."""
-    number, asked = _place_of(past, one)
-    span = _between(past, asked, one)
-    for step in span:
-        for effect in step.effects.perform:
-            own = (
-                isinstance(effect, RunTool) and step.state.run_id == past.journal.run_id
-            )
-            if own and effect.id.endswith(f".run.{number}"):
-                found = past.effects[effect.id]
-                return (
-                    found
-                    if hasattr(found.value, "outcome") or found.cancelled
-                    else None
-                )
-    return None
+def _said_in(given: Input) -> tuple[Message, ...]:
+    return given.say if isinstance(given, Prompt | Steer | FollowUp) else ()
 
 
 def _showing(past: Past, one: Stored) -> Iterator[tuple[str, str]]:
     """In which requests it was shown, and by whom it was left out of others."""
     shown, left = list[str](), dict[str, list[str]]()
     after = one.step.number if one.step else 0
-    for number, (step, request) in enumerate(requests(past.steps), 1):
+    own = requests(past.steps, past.journal.run_id)
+    for number, (step, request) in enumerate(own, 1):
         if step.number < after:
             continue
         if any(message == one.message for message in request.messages):
             shown.append(str(number))
         else:
-            left.setdefault(request.by.get("messages", "?"), []).append(str(number))
-    outs = [f"left out of {', '.join(n)} by {hook}" for hook, n in left.items()]
+            left.setdefault(request.by.get("messages", ""), []).append(str(number))
+    outs = [
+        f"left out of {', '.join(n)}{f' by {hook}' if hook else ''}"
+        for hook, n in left.items()
+    ]
     inside = f"requests {', '.join(shown)}" if shown else "no request"
     yield "shown in", f"{inside}{f' ({chr(59).join(outs)})' if outs else ''}"
 
@@ -191,19 +108,33 @@ def _showing(past: Past, one: Stored) -> Iterator[tuple[str, str]]:
 def _one_field(past: Past, one: Stored, name: str) -> Iterator[str]:
     yield f"message {one.place + 1}.{name}: {short(_value(one, name), WIDE)}"
     is_result = isinstance(one.message, ToolResultMessage)
-    number, asked = _place_of(past, one)
-    span = _between(past, asked, one) if is_result else [one.step] if one.step else []
+    number, asked = place_of(past, one)
+    span = between(past, asked, one) if is_result else [one.step] if one.step else []
     names = {name, WRITTEN_AS.get(name, name)}
     writers = [
         shaped
         for point in SHAPING
-        for shaped in _at(span, point, str(number) if is_result else None)
+        for shaped in at(past, span, point, str(number) if is_result else None)
         if names & {*shaped.fields}
     ]
     yield from (f"  ← {shaped.hook} at {shaped.point}" for shaped in writers)
-    if not writers:
-        came = f"it came: {told_input(one.step)}" if one.step else "it was at the start"
+    if one.hook:
+        yield f"  ← {one.hook}, into the transcript"
+    elif not writers:
+        came = f"it came: {_came(past, one)}" if one.step else "it was at the start"
         yield f"  as {came}"
+
+
+def _came(past: Past, one: Stored) -> str:
+    """How a message that no hook shaped came to be what it is."""
+    assert one.step is not None  # noqa: S101  # such a one was there from the start
+    match one.message:
+        case ToolResultMessage():
+            return told_input(end_of(past, one) or one.step)
+        case AssistantMessage():
+            return told_input(one.step)
+        case _:
+            return _sayer(past, one, one.step)
 
 
 def _value(one: Stored, name: str) -> str:
