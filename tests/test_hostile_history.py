@@ -1,10 +1,12 @@
 """Requests of histories that nobody would write, and that some adapter, hook or server does."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from attrs import evolve
 
 import loopcore_adapters
 from loopcore import (
@@ -12,6 +14,8 @@ from loopcore import (
     CallModel,
     Image,
     Message,
+    Text,
+    Thinking,
     ToolCall,
     ToolResultMessage,
     ToolSpec,
@@ -117,3 +121,108 @@ def test_any_schema_of_a_tool_is_that_of_an_object(wire: str, schema: Json) -> N
     """Servers of MCP have tools with combinations at the root."""
     call = CallModel("i", MODELS[wire], [HI], tools=(ToolSpec("look", "", schema),))
     assert broken(wire, encoder(wire)(call)) == []
+
+
+# Pictures that no server could read: it would refuse the conversation for ever.
+
+ODD_PICTURES: Final = [
+    Image("", "image/png"),
+    Image("!!", "image/png"),
+    Image("Y2F0\ud800", "image/png"),
+    Image("Z", "image/png"),
+    Image("Y2F0", "image/svg+xml"),
+    Image("Y2F0", "text/html"),
+    Image("Y2F0", ""),
+    Image("Y2F0", "image/\ud800"),
+]
+READABLE: Final = [
+    CAT,
+    Image("Y2F0\n", "image/png"),
+    Image("Y2 F0\r\n", "IMAGE/PNG"),
+    Image("Y2F0", " image/jpg "),
+    Image("_-8", "image/webp"),
+]
+
+
+@pytest.mark.parametrize("outcome", ["ok", "error"])
+@pytest.mark.parametrize("picture", [*ODD_PICTURES, *READABLE], ids=repr)
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_picture_anywhere_can_be_sent(
+    wire: str, picture: Image, outcome: Json
+) -> None:
+    """Alone, and beside others, of a user, a result and the model."""
+    call = ToolCall("look", {}, "c1")
+    said: list[Message] = [
+        UserMessage([picture, picture, CAT]),
+        AssistantMessage([picture, call], model=MODELS[wire], finish="tools"),
+        ToolResultMessage("c1", "look", [picture], outcome),
+        UserMessage([picture]),
+        AssistantMessage([picture], model=MODELS[wire]),
+        AssistantMessage([call, call], model=MODELS[wire], finish="tools"),
+        ToolResultMessage("c1", "look", [picture, Text("a"), CAT, picture], outcome),
+    ]
+    request = encoder(wire)(asked(wire, *said))
+    assert broken(wire, request) == []
+    seen = b"[Left out: an image, which this model cannot see.]" in request.body
+    assert seen is (picture in ODD_PICTURES)
+
+
+# Signatures that somebody changed, or that were kept over another wire.
+
+
+def sealed(**item: Json) -> str:
+    """The signature of a thought over Responses."""
+    whole: Json = {"type": "reasoning", "summary": [], "encrypted_content": "e", **item}
+    return json.dumps(whole, separators=(",", ":"))
+
+
+SIGNATURES: Final = [
+    *("", "c2ln", "\ud800", "{", "[]", "7", "x" * 100_000, "fc_1", "fc_\ud800"),
+    *(sealed(id=name) for name in ("rs_1", "", 7, None, "r" * 65)),
+    *(sealed(summary=one) for one in (7, [7], [{"text": "a"}], {"a": 1})),
+    sealed(id="rs_1", summary=[{"type": "summary_text", "text": 7}]),
+    sealed(id="rs_1", content=[{"type": "reasoning_text"}]),
+    *('{"id":"msg_1","phase":"odd"}', '{"id":7}', '{"google":{"a":1}}'),
+    '[{"type":"reasoning.text","text":"x","signature":"s"}]',
+    '{"gemini":{"executableCode":{"code":"1"}}}',
+    '{"gemini":{"executableCode":{"code":"1"},"thoughtSignature":"!!"}}',
+    *('{"gemini":{"thoughtSignature":"!"}}', '{"gemini":{"text":"x"}}'),
+    *('{"gemini":7}', '{"gemini":{}}', '{"gemini":{"thoughtSignature":7}}'),
+]
+
+
+@pytest.mark.parametrize("signature", SIGNATURES, ids=lambda one: repr(one)[:200])
+@pytest.mark.parametrize("wire", ["responses", "messages", "gemini"])
+def test_no_signature_breaks_a_request(wire: str, signature: str) -> None:
+    """Whoever the history says made it: it may have been edited, or be another wire's."""
+    parts: list[Json] = [
+        Thinking("Hm.", signature),
+        Text("a", signature=signature),
+        CAT,
+        Thinking("", signature, redacted=True),
+        evolve(ToolCall("look", {}, "c1"), signature=signature),
+        Text("", signature=signature),
+    ]
+    said: list[Message] = [
+        UserMessage([Text("", signature=signature), Text("hi", signature=signature)]),
+        AssistantMessage(parts, model=MODELS[wire], finish="tools"),
+    ]
+    assert broken(wire, encoder(wire)(asked(wire, *said))) == []
+
+
+def test_what_another_wire_keeps_is_no_signature_of_messages() -> None:
+    """One model may be reached over several wires."""
+    thought = Thinking("Hm.", '[{"type":"reasoning.text","text":"Hm."}]')
+    said = AssistantMessage([thought, Text("a")], model=MODELS["messages"])
+    body = json.loads(encoder("messages")(asked("messages", HI, said, HI)).body)
+    assert [one["type"] for one in body["messages"][1]["content"]] == ["text"]
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a b", "a?b#c", "../x", "é", "a:b"])
+@pytest.mark.parametrize("wire", WIRES)
+def test_any_name_of_a_model_can_be_sent(wire: str, name: str) -> None:
+    """Names are checked against no list: the server says what it knows."""
+    request = WIRES[wire].encoder({})(CallModel("i", f"mine:{name}", [HI]))
+    assert request.path.isascii()
+    assert request.path.count("?") == (wire == "gemini")
+    assert json.loads(request.body.decode())

@@ -211,7 +211,6 @@ ODD: Final[list[tuple[str, bytes]]] = [
     ("gemini", contents({"parts": [{"text": 7}]})),
     ("gemini", contents({"parts": [{"mystery": "Hello."}]})),
     ("gemini", contents({"parts": [{"functionCall": "look"}]})),
-    ("gemini", contents({"parts": [{"executableCode": {"code": "1"}}]})),
 ]
 
 

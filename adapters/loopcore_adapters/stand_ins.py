@@ -1,10 +1,12 @@
 """What a model is shown of what it cannot be shown, the same over all wires."""
 
+import re
 from collections.abc import Iterable
 from itertools import chain, groupby
 from typing import Final, TypeAlias
 
 from loopcore import Image, Text, Thinking, ToolCall, ToolResultMessage
+from loopcore_adapters.pictures import SEEN, is_shown
 
 Part: TypeAlias = Text | Image | Thinking | ToolCall
 
@@ -15,17 +17,20 @@ SEE_BELOW: Final = "[The tool gave an image; it follows.]"
 OUTPUT: Final = "Your final answer is one JSON value that fits this JSON Schema: {0}"
 
 
-def shown(parts: Iterable[Part], *, images: bool = True) -> list[Text | Image]:
-    """The texts and images; without `images`, each run of them is one text instead.
+def shown(
+    parts: Iterable[Part], *, images: bool = True, media: re.Pattern[str] = SEEN
+) -> list[Text | Image]:
+    """The texts and images; one text instead of each run of images that no one could see.
 
-    >>> cat = Image("", "image/png")
+    >>> cat = Image("Y2F0", "image/png")
     >>> shown([cat, cat, Text("a")], images=False)[1:]
     [Text('a')]
     """
     seen = [part for part in parts if isinstance(part, Text | Image)]
-    if images:
-        return seen
-    runs = groupby(seen, lambda part: isinstance(part, Image))
+    runs = groupby(
+        seen,
+        lambda part: isinstance(part, Image) and not (images and is_shown(part, media)),
+    )
     blind = ([Text(NO_IMAGES)] if image else run for image, run in runs)
     return list(chain.from_iterable(blind))
 

@@ -16,7 +16,6 @@ from loopcore import (
     Image,
     Message,
     SystemMessage,
-    Text,
     Thinking,
     ToolCall,
     ToolResultMessage,
@@ -25,6 +24,7 @@ from loopcore_adapters.beginnings import Beginnings
 from loopcore_adapters.call_ids import CallIds, tool_name
 from loopcore_adapters.chat.dialect import Dialect
 from loopcore_adapters.loose import Json, items, members, parse
+from loopcore_adapters.pictures import encoded, is_shown, mime
 from loopcore_adapters.pieces import Pieces, written
 from loopcore_adapters.stand_ins import NO_IMAGES, SEE_BELOW, Part, plain, shown, silent
 
@@ -134,7 +134,7 @@ class Conversation:
         if seen and self.dialect.images:
             pictures = [self.pieces.get(one, None, _pictures) for one in seen]
             yield "user", b'{"role":"user","content":[' + b",".join(pictures) + b"]}"
-        elif _has_image(reply):
+        elif any(isinstance(part, Image) for part in reply.parts):
             yield "user", self.pieces.get(reply, None, _left_out)
 
     def _result(self, answer: ToolResultMessage, name: str) -> bytes:
@@ -159,7 +159,7 @@ def _text(text: str) -> Wire:
 
 
 def _picture(image: Image) -> Wire:
-    url = f"data:{image.mime};base64,{image.data}"
+    url = f"data:{mime(image)};base64,{encoded(image)}"
     return {"type": "image_url", "image_url": {"url": url}}
 
 
@@ -200,22 +200,26 @@ def _thinking(message: AssistantMessage, dialect: Dialect, *, own: bool) -> Wire
 
 
 def _result_text(result: ToolResultMessage, dialect: Dialect) -> str:
-    parts = [p for p in result.parts if isinstance(p, Text) or not dialect.images]
-    text = plain(parts)
+    text = plain(
+        p
+        for p in result.parts
+        if not (dialect.images and isinstance(p, Image) and is_shown(p))
+    )
     if text.strip():
         return text
     return SEE_BELOW if _has_image(result) else silent(result)
 
 
 def _has_image(message: Message) -> bool:
-    return any(isinstance(part, Image) for part in message.parts)
+    return any(isinstance(part, Image) and is_shown(part) for part in message.parts)
 
 
 def _pictures(message: Message, _: None) -> bytes:
     said = YOURS
     if isinstance(message, ToolResultMessage):
         said = f"From the result of {message.name}:"
-    images = [_picture(part) for part in message.parts if isinstance(part, Image)]
+    seen = shown(message.parts)
+    images = [_picture(part) for part in seen if isinstance(part, Image)]
     return b",".join(map(written, [_text(said), *images]))
 
 

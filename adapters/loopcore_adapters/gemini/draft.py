@@ -19,6 +19,14 @@ MARKS: Final = frozenset(("text", "thought", "thoughtSignature"))
 """The fields of a part that is words."""
 
 
+PROVIDERS: Final = frozenset(
+    (
+        *("executableCode", "codeExecutionResult", "toolCall", "toolResponse"),
+        *("fileData", "inlineData"),
+    )
+)
+"""The fields of a part that the provider's own tools made."""
+
 MOST_STRANGE: Final = 20
 """How many names of fields that are not known are told."""
 
@@ -47,7 +55,7 @@ class Draft:
     """Takes what arrives, tells what is new of it, gives the message.
 
     `answer` is the name of the tool whose call is the text of a reply, if there is one.
-    `strange` are the fields of the parts that only the provider understands.
+    `strange` are the fields of the parts that the protocol does not have.
     """
 
     effect_id: str
@@ -76,7 +84,7 @@ class Draft:
 
     def _wonder(self, part: Mapping[str, Json]) -> None:
         if len(self.strange) < MOST_STRANGE:
-            self.strange |= dict.fromkeys(sorted(part.keys() - MARKS))
+            self.strange |= dict.fromkeys(sorted(part.keys() - MARKS - PROVIDERS))
 
     def usage(self, usage: Json) -> None:
         """Counts so far: they are totals, so the last one holds, field by field."""

@@ -88,7 +88,7 @@ class Encoder:
 
 def _path(model: str, *, streamed: bool) -> str:
     name = model if model.startswith(COLLECTIONS) else f"models/{model}"
-    return f"/v1beta/{quote(name)}:{METHODS[streamed]}"
+    return f"/v1beta/{quote(name, errors='replace')}:{METHODS[streamed]}"
 
 
 def _function(spec: ToolSpec, _: None) -> bytes:

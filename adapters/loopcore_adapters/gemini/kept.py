@@ -9,7 +9,8 @@ from typing import Final
 
 from loopcore import Thinking
 from loopcore_adapters.flow import mend
-from loopcore_adapters.loose import Json, dump, members, parse
+from loopcore_adapters.loose import Json, dump, members, parse, text
+from loopcore_adapters.pictures import is_base64
 
 NAME: Final = "gemini"
 OURS: Final = frozenset(("text", "functionCall", "functionResponse"))
@@ -37,4 +38,6 @@ def kept(thought: Thinking) -> dict[str, Json]:
         part = members(members(parse(thought.signature or "")).get(NAME))
     except ValueError:
         return {}
-    return {} if OURS & part.keys() else part
+    signature = part.get("thoughtSignature")
+    sound = signature is None or is_base64(text(signature))
+    return part if sound and not OURS & part.keys() else {}

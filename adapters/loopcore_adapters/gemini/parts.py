@@ -2,27 +2,23 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from typing import Final, TypeAlias
 
 from loopcore import Image, Text, Thinking, ToolCall, ToolResultMessage
 from loopcore_adapters.gemini.kept import kept
 from loopcore_adapters.loose import Json
-from loopcore_adapters.stand_ins import NO_IMAGES, SEE_BELOW, Part, plain, shown, silent
+from loopcore_adapters.pictures import encoded, is_base64, is_shown, mime
+from loopcore_adapters.stand_ins import SEE_BELOW, Part, plain, shown, silent
 
 Wire: TypeAlias = dict[str, Json]
 Named: TypeAlias = tuple[str, str]
 """The id and the name of a call, as they are sent; the id may be empty."""
 
-BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 MEDIA: Final = re.compile(r"image/(png|jpeg|webp|heic|heif)|application/pdf")
 """What a turn may show, by Google's list."""
 
 RESULT_MEDIA: Final = re.compile(r"image/(png|jpeg|webp)|application/pdf")
 """What a function's response may show."""
-
-NOTHING: Final = Text("")
-MISNAMED: Final = {"image/jpg": "image/jpeg"}
 
 UNSIGNED: Final = "skip_thought_signature_validator"
 """Stands in for the signature of a call that the model did not make.
@@ -33,31 +29,9 @@ It is one of the two that Google's guide to thought signatures names for this.
 
 def user_parts(parts: Iterable[Part]) -> Iterator[Wire]:
     """What a user says and shows; a run of pictures that cannot be shown is one text."""
-    said = (part for part in shown(parts) if part != NOTHING)
-    for seen, run in groupby(said, _showable):
-        yield from map(_plainly, run) if seen else [{"text": NO_IMAGES}]
-
-
-def _showable(part: Text | Image) -> bool:
-    return isinstance(part, Text) or is_media(part, MEDIA)
-
-
-def is_media(image: Image, media: re.Pattern[str]) -> bool:
-    """Whether it is of one of these types, and its data can be read."""
-    return bool(media.fullmatch(_mime(image))) and is_base64(image.data)
-
-
-def _mime(image: Image) -> str:
-    return MISNAMED.get(image.mime, image.mime)
-
-
-def is_base64(data: str) -> bool:
-    """Whether this is base64, as the service reads it: of either alphabet, padded or not.
-
-    >>> is_base64("Zm9v"), is_base64("Zm8"), is_base64("Z"), is_base64('{"a":1}')
-    (True, True, False, False)
-    """
-    return bool(BASE64.fullmatch(data)) and len(data.rstrip("=")) % 4 != 1
+    for part in shown(parts, media=MEDIA):
+        if isinstance(part, Image) or part.text:
+            yield _plainly(part)
 
 
 def _plainly(part: Text | Image) -> Wire:
@@ -65,7 +39,7 @@ def _plainly(part: Text | Image) -> Wire:
 
 
 def _inline(image: Image) -> Wire:
-    return {"inlineData": {"mimeType": _mime(image), "data": image.data}}
+    return {"inlineData": {"mimeType": mime(image), "data": encoded(image)}}
 
 
 def model_parts(
@@ -131,7 +105,7 @@ def function_response(
 ) -> Wire:
     """A result, its pictures in it if they may be `nested`. The wire tells errors apart."""
     media = RESULT_MEDIA if nested else MEDIA
-    seen = [p for p in answer.parts if isinstance(p, Image) and is_media(p, media)]
+    seen = [p for p in answer.parts if isinstance(p, Image) and is_shown(p, media)]
     rest = [part for part in answer.parts if part not in seen]
     text = plain(rest)
     if not text.strip():
@@ -148,6 +122,6 @@ def function_response(
 
 def pictures(answer: ToolResultMessage) -> list[Wire]:
     """The pictures of a result that follow it in a turn of their own."""
-    seen = [p for p in answer.parts if isinstance(p, Image) and is_media(p, MEDIA)]
+    seen = [p for p in answer.parts if isinstance(p, Image) and is_shown(p, MEDIA)]
     said = {"text": f"From the result of {answer.name}:"}
     return [said, *map(_inline, seen)] if seen else []

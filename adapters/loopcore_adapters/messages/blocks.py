@@ -5,8 +5,8 @@ that are blank, images of other types than four, anything but text in a failed r
 a reply that ends in thinking.
 """
 
+import re
 from collections.abc import Iterable, Iterator
-from itertools import chain, groupby
 from typing import Final, TypeAlias
 
 from loopcore import (
@@ -21,12 +21,13 @@ from loopcore import (
 )
 from loopcore_adapters.call_ids import tool_name
 from loopcore_adapters.loose import Json
+from loopcore_adapters.pictures import encoded, mime
 from loopcore_adapters.pieces import written
-from loopcore_adapters.stand_ins import NO_IMAGES, SEE_BELOW, Part, plain, shown, silent
+from loopcore_adapters.stand_ins import SEE_BELOW, Part, plain, shown, silent
 
 Block: TypeAlias = dict[str, Json]
 
-IMAGES: Final = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
+IMAGES: Final = re.compile(r"image/(png|jpeg|gif|webp)")
 THOUGHTS: Final = ("thinking", "redacted_thinking")
 THOUGHT: Final = (b'{"type":"thinking"', b'{"type":"redacted_thinking"')
 """What the bytes of a reply that begins with thinking begin with."""
@@ -63,23 +64,15 @@ def instruction(message: SystemMessage, tagged: bool) -> bytes:  # noqa: FBT001 
 
 def _seen(parts: Iterable[Part]) -> Iterator[Block]:
     """Texts and images; one text instead of each run of images that no one could see."""
-    runs = groupby(
-        shown(parts), lambda part: isinstance(part, Image) and not _known(part)
-    )
-    seen = ([Text(NO_IMAGES)] if unknown else run for unknown, run in runs)
-    for part in chain.from_iterable(seen):
+    for part in shown(parts, media=IMAGES):
         if isinstance(part, Image):
             yield _picture(part)
         elif part.text.strip():
             yield text(part.text)
 
 
-def _known(image: Image) -> bool:
-    return image.mime.lower() in IMAGES and bool(image.data.strip())
-
-
 def _picture(image: Image) -> Block:
-    media = {"type": "base64", "media_type": image.mime.lower(), "data": image.data}
+    media = {"type": "base64", "media_type": mime(image), "data": encoded(image)}
     return {"type": "image", "source": media}
 
 
@@ -143,9 +136,14 @@ def _call(call: ToolCall, name: str, tools: frozenset[str]) -> Block:
 
 
 def _thinking(part: Thinking, *, signed: bool) -> Iterator[Block]:
-    """The thinking as it came: also an empty text, if it has a signature."""
-    if part.redacted and part.signature:
-        yield {"type": "redacted_thinking", "data": part.signature}
-    elif part.signature or (part.text.strip() and not signed and not part.redacted):
-        signature = part.signature or ""
+    """The thinking as it came: also an empty text, if it has a signature.
+
+    What other wires keep as a signature is JSON; one model may be reached over several.
+    """
+    signature = part.signature or ""
+    if signature.startswith(("{", "[")):
+        signature = ""
+    if part.redacted and signature:
+        yield {"type": "redacted_thinking", "data": signature}
+    elif signature or (part.text.strip() and not signed and not part.redacted):
         yield {"type": "thinking", "thinking": part.text, "signature": signature}

@@ -4,6 +4,7 @@ The items of a conversation that went on begin with the same bytes, so that the 
 prompt cache holds.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, TypeAlias
@@ -22,12 +23,16 @@ from loopcore import (
 from loopcore_adapters.beginnings import Beginnings
 from loopcore_adapters.call_ids import CallIds, tool_name
 from loopcore_adapters.loose import Json
+from loopcore_adapters.pictures import encoded, is_shown, mime
 from loopcore_adapters.pieces import Pieces, written
 from loopcore_adapters.responses import replay
 from loopcore_adapters.responses.dialect import Dialect
 from loopcore_adapters.stand_ins import SEE_BELOW, Part, plain, shown, silent
 
 Wire: TypeAlias = dict[str, Json]
+
+PICTURES: Final = re.compile(r"image/(png|jpeg|gif|webp)")
+"""What the protocol's inventor takes, by its guide to images."""
 
 YOURS: Final = "From your reply:"
 
@@ -116,8 +121,8 @@ class Conversation:
         pictures = self.dialect.images and _has_image(answer)
         if pictures and self.dialect.result_images:
             return self._content(answer.parts)
-        texts = [part for part in answer.parts if isinstance(part, Text)]
-        said = plain(texts if pictures else answer.parts)
+        rest = (p for p in answer.parts if not (pictures and _is_picture(p)))
+        said = plain(rest)
         if said.strip():
             return said
         return SEE_BELOW if pictures else silent(answer)
@@ -133,13 +138,13 @@ class Conversation:
         lead = YOURS
         if isinstance(message, ToolResultMessage):
             lead = f"From the result of {message.name}:"
-        images = [part for part in message.parts if isinstance(part, Image)]
+        images = [part for part in message.parts if _is_picture(part)]
         return b",".join(map(written, self._content([Text(lead), *images])))
 
     def _content(self, parts: Iterable[Part]) -> list[Wire]:
         return [
             _picture(part) if isinstance(part, Image) else _text(part.text)
-            for part in shown(parts, images=self.dialect.images)
+            for part in shown(parts, images=self.dialect.images, media=PICTURES)
             if isinstance(part, Image) or part.text
         ]
 
@@ -154,9 +159,13 @@ def _text(text: str) -> Wire:
 
 
 def _picture(image: Image) -> Wire:
-    url = f"data:{image.mime};base64,{image.data}"
+    url = f"data:{mime(image)};base64,{encoded(image)}"
     return {"type": "input_image", "detail": "auto", "image_url": url}
 
 
 def _has_image(message: Message) -> bool:
-    return any(isinstance(part, Image) for part in message.parts)
+    return any(map(_is_picture, message.parts))
+
+
+def _is_picture(part: Part) -> bool:
+    return isinstance(part, Image) and is_shown(part, PICTURES)

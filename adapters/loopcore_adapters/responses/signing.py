@@ -20,6 +20,9 @@ from loopcore_adapters.loose import Json, dump, items, members, parse, text
 PHASES: Final = ("commentary", "final_answer")
 """What a message can be in a reply that goes on; models want it back on every message."""
 
+LONGEST_ID: Final = 64
+"""How many characters the id of an item may have."""
+
 _THOUGHT: Final = re.compile(r'\{"type":"reasoning"(?:,"id":("(?:[^"\\]|\\.)*"))?[,}]')
 _MESSAGE_ID: Final = re.compile(r"msg_[A-Za-z0-9_-]{1,60}")
 _CALL_ID: Final = re.compile(r"fc_[A-Za-z0-9_-]{1,61}")
@@ -95,9 +98,24 @@ def thought_id(part: Thinking) -> str | None:
 
 def item(part: Thinking) -> dict[str, Json]:
     """The item of the thought; empty if it cannot be given back."""
+    written = thought_id(part)
     found = _parsed(part.signature)
-    given = found.get("type") == "reasoning" and isinstance(found.get("summary"), list)
-    return found if given and readable(found) else {}
+    if written is None or parse(written or "null") != found.get("id"):
+        return {}  # not as it is written here: its id would be overlooked
+    return found if _is_sound(found) and readable(found) else {}
+
+
+def _is_sound(found: Mapping[str, Json]) -> bool:
+    """Whether a server would take it: history may have been edited."""
+    named = found.get("id", "rs")
+    texts = ("summary", "summary_text"), ("content", "reasoning_text")
+    entries = [
+        members(entry).get("type") == kind and isinstance(entry.get("text"), str)
+        for field, kind in texts
+        for entry in items(found.get(field))
+    ]
+    listed = isinstance(found.get("summary"), list)
+    return listed and all(entries) and 0 < len(text(named)) <= LONGEST_ID
 
 
 def _parsed(signature: str | None) -> dict[str, Json]:
