@@ -116,25 +116,6 @@ def test_there_is_room_for_so_many_bytes() -> None:
     assert spoken.made == 20
 
 
-def test_there_is_room_for_so_many_bytes() -> None:
-    """Pictures are large: what is kept of many short runs must not fill the memory."""
-    spoken, known = Spoken(), Beginnings[list[str]](room_in_bytes=10_000)
-    talks = [[UserMessage("x" * 4_000)] for _ in range(3)]
-    for said in (*talks, *talks):
-        spoken.of(known, said)
-    assert spoken.made == 6
-    spoken.of(known, talks[2])
-    spoken.of(known, talks[1])
-    assert spoken.made == 6
-
-
-def test_a_conversation_that_has_no_room_is_made_again() -> None:
-    spoken, known = Spoken(), Beginnings[list[str]](room_in_bytes=10)
-    said = [UserMessage("x" * 20)]
-    assert spoken.of(known, said) == spoken.of(known, said)
-    assert spoken.made == 2
-
-
 def test_pieces_that_have_no_room_are_made_again() -> None:
     made = list[object]()
 

@@ -19,9 +19,6 @@ Going = TypeVar("Going")
 ROOM: Final = 32 * 2**20
 """How many bytes are kept for one connected model."""
 
-ROOM_IN_BYTES: Final = 128 * 2**20
-"""How many bytes of them: pictures are large."""
-
 LATEST: Final = 256
 """How many messages may be new where a beginning is looked for."""
 
@@ -34,7 +31,6 @@ class Beginning(Generic[Going]):
     pieces: list[bytes]
     going: Going
     size: int = 0
-    size: int = 0
 
 
 @define(eq=False)
@@ -46,9 +42,7 @@ class Beginnings(Generic[Going]):
     """
 
     room: int = ROOM
-    room_in_bytes: int = ROOM_IN_BYTES
     _size: int = field(default=0, init=False)
-    _bytes: int = field(default=0, init=False)
     _kept: dict[tuple[int, Hashable], Beginning[Going]] = field(
         factory=dict[tuple[int, Hashable], Beginning[Going]], init=False
     )
