@@ -20,7 +20,6 @@ from loopcore.hooks import (
     TurnUpdate,
     TurnView,
 )
-from loopcore.messages import Message
 
 
 def last_four(view: ContextView) -> Any:
@@ -93,9 +92,9 @@ def label(view: ContextView) -> ContextUpdate:
     return ContextUpdate(system=" ".join(words))
 
 
-def newest(view: ContextView) -> list[Message]:
+def newest(view: ContextView) -> ContextUpdate:
     """Does not think of an empty transcript."""
-    return [view.messages[-1]]
+    return ContextUpdate(system=view.messages[-1].text)
 
 
 def rules(view: ContextView) -> ContextUpdate:

@@ -16,7 +16,7 @@ from loopcore.testing.check.course import Offer, course, gone_over
 from loopcore.testing.check.elsewhere import Sample, ask_elsewhere
 from loopcore.testing.check.memory import long_run
 from loopcore.testing.check.one_view import Cares, Judge
-from loopcore.testing.check.together import stand_together
+from loopcore.testing.check.together import first_at, stand_together
 from loopcore.testing.strategies.listening import Heard
 
 SAMPLES: Final = 60
@@ -114,22 +114,22 @@ class Check:
 
     def _judge(self, heard: Heard, copy: Any) -> None:  # noqa: ANN401  # a view
         hook, point, view = heard.hook, heard.point, heard.view
-        judge = Judge(self.cares, MADE_UP if self.made_up else "")
-        asked = judge.judge(heard, copy)
+        asked = self._judging.judge(heard, copy)
         self.views[hook.name, point] += 1
         self.wrote[hook.name, point] += bool(asked.said)
         if asked.said:
             self.samples.append(Sample(hook, point, view, asked.said))
-        if len(self.hooks) > 1 and hook is self._first(point):
+        if len(self.hooks) > 1 and hook is first_at(self.hooks, point):
             stand_together(self.hooks, point, view)
 
-    def _first(self, point: PointName) -> Hooks:
-        return next(hook for hook in self.hooks if point in hook.functions)
+    @property
+    def _judging(self) -> Judge:
+        return Judge(self.cares, MADE_UP if self.made_up else "")
 
     def rest(self) -> Broken | None:
         """What a long run and another process show, once all examples are fine."""
         try:
-            long_run(self.hooks, self.offer)
+            long_run(self.hooks, self.offer, self._judging)
             spread = self.samples[:: max(1, len(self.samples) // SAMPLES)]
             problem = ask_elsewhere(list(islice(spread, SAMPLES)))
         except Broken as found:

@@ -23,13 +23,13 @@ from loopcore.testing.check.rebuilt import rebuilt
 from loopcore.testing.strategies.answering import answers, inputs
 from loopcore.testing.strategies.changing import updates
 from loopcore.testing.strategies.history import transcripts
+from loopcore.testing.strategies.leading import VISITS, Steps
 from loopcore.testing.strategies.listening import Heard, listening, with_functions
 from loopcore.testing.strategies.plain import Drawn, texts
-from loopcore.testing.strategies.seeing import Steps
-from loopcore.testing.strategies.walking import MORE, Walk
+from loopcore.testing.strategies.walking import CLOCKS, SOME, Walk
 from loopcore.tools import ToolLike, ToolSpec, spec_of
 
-FREE: Final = 2
+FREE: Final = 12
 """How many inputs a run takes, at most, before it is led to its point."""
 
 TURNS: Final = 4
@@ -132,15 +132,16 @@ def course(
     )
     walk = Walk.begin(config, draw(transcripts(TURNS, tools=specs)))
     found = Course(hooks, walk, ear, _spoken(point, update))
-    clock = draw(st.sampled_from((None, 1.0, 60.0)))
+    clock = draw(CLOCKS)
     take = Steps(draw, walk, clock, offer.answers)
     for _ in range(FREE):
-        if not draw(MORE):
+        if not draw(SOME):
             break
         take(draw(inputs(walk.state, answering=offer.answers)))
     take.lead(
         point,
-        lambda: any(one.point == point for one in ear.heard) and not parked(walk.state),
+        draw(VISITS),
+        lambda: sum(one.point == point for one in ear.heard) - parked(walk.state),
     )
     return found
 

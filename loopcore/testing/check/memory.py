@@ -3,6 +3,7 @@
 from random import Random
 from typing import Any, Final
 
+from attrs import define
 from returns.result import Failure
 
 from loopcore.config import LoopConfig
@@ -10,21 +11,21 @@ from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunToo
 from loopcore.frozen import dump_json
 from loopcore.hooks.fold import Fault
 from loopcore.hooks.rule import Hooks
-from loopcore.hooks.views import ContextView
 from loopcore.inputs import Answer, Prompt
 from loopcore.messages import AssistantMessage, ModelError, ToolCall
 from loopcore.reducer import advance
 from loopcore.state import State
-from loopcore.testing.check.asking import ask, failing, place
-from loopcore.testing.check.broken import broken
+from loopcore.testing.check.asking import failing, place
+from loopcore.testing.check.broken import Broken, broken
 from loopcore.testing.check.course import Offer
-from loopcore.testing.check.one_view import parted
+from loopcore.testing.check.one_view import Judge, keep_pairs
+from loopcore.testing.check.rebuilt import rebuilt
+from loopcore.testing.check.together import first_at, stand_together
 from loopcore.testing.doubles_values import CannotMake, value_for
-from loopcore.testing.strategies.history import is_paired
 from loopcore.testing.strategies.listening import Heard, listening
 from loopcore.tools import ToolSpec
 
-TURNS: Final = (40, 80, 160)
+TURNS: Final = (32, 64, 128)
 """After how many turns a memo is measured."""
 
 STEADY: Final = 1.5
@@ -38,54 +39,74 @@ MOST_CALLS: Final = 4
 SEED: Final = 1
 
 
-def long_run(hooks: tuple[Hooks, ...], offer: Offer) -> None:
+def long_run(hooks: tuple[Hooks, ...], offer: Offer, judge: Judge) -> None:
     """Drive a long run under these hooks, every turn of it a little different.
 
     Raises:
-        Broken: for a memo that keeps growing, or for pairs that are parted.
+        Broken: for a memo that keeps growing, or for another law that is broken late.
     """
+    watch = _Watch(hooks, judge)
     config = LoopConfig(
         model="test:model",
         tools=offer.tools,
-        hooks=[listening(hook, _look_at_pairs) for hook in hooks],
+        hooks=[listening(hook, watch.hear) for hook in hooks],
     )
     run = _Run(config, offer)
     sizes: dict[str, list[int]] = {hook.name: [] for hook in hooks}
     for turns in TURNS:
         try:
             run.go_on(turns)
-        except _Parted as found:
-            raise broken("pairs", str(found)) from None
-        if not run.state.memos and not _shows(hooks):
-            return  # there is nothing that could grow
+        except _Late as found:
+            raise found.broken from None
+        if not run.state.memos and not any(hook.transform_context for hook in hooks):
+            return  # nothing could grow, or be cut
         for name, measured in sizes.items():
             measured.append(_size(run.state, name))
     for hook in hooks:
         _refuse_growing(hook, sizes[hook.name], run.state)
 
 
-def _shows(hooks: tuple[Hooks, ...]) -> bool:
-    return any(hook.transform_context for hook in hooks)
+class _Late(BaseException):
+    """Found while a run is stepped, which would take an exception for a hook's own."""
+
+    def __init__(self, found: Broken) -> None:
+        super().__init__(found)
+        self.broken = found
 
 
-def _look_at_pairs(heard: Heard) -> None:
-    """What a hook shows at the end of a long history."""
-    view = heard.view
-    if not isinstance(view, ContextView) or not is_paired(view.messages):
-        return
-    shown = ask(heard.hook, heard.point, view).said.get("messages", ())
-    if not is_paired(shown):
-        sentence = parted(heard.hook, heard.point, shown)
-        many = len(view.messages)
-        raise _Parted(sentence, many)
+@define(eq=False)
+class _Watch:
+    """Sees what hooks are about to see: a few views closely, and all for their pairs."""
+
+    hooks: tuple[Hooks, ...]
+    judge: Judge
+    seen: int = 0
+
+    def hear(self, heard: Heard) -> None:
+        """Look at this view."""
+        self.seen += 1
+        try:
+            self._look(heard)
+        except Broken as found:
+            messages = len(heard.view.state.transcript)
+            late = f" It is seen in a long run, once {messages} messages are stored."
+            raise _Late(broken(found.law, found.sentence + late)) from None
+
+    def _look(self, heard: Heard) -> None:
+        hook, point, view = heard.hook, heard.point, heard.view
+        if self.seen % CLOSELY == 0:
+            self.judge.judge(heard, rebuilt(view))
+        if len(self.hooks) > 1 and hook is first_at(self.hooks, point):
+            stand_together(self.hooks, point, view)
+        if self.seen % PAIRS == 0:
+            keep_pairs(hook, point, view)
 
 
-class _Parted(BaseException):
-    """Found while a run is stepped, which takes an exception for a hook's own."""
+CLOSELY: Final = 50
+"""One of so many views of a long run is looked at closely."""
 
-    def __str__(self) -> str:
-        sentence, many = self.args
-        return f"{sentence} It is seen once {many} messages are there."
+PAIRS: Final = 2
+"""And one of so many for its pairs."""
 
 
 def _size(state: State, name: str) -> int:

@@ -50,7 +50,7 @@ class Judge:
             raise failing(first.fault, view, self._hint(first, view))
         _pure(hook, point, view, (first, watch))
         _equal(hook, point, copy, first)
-        _paired(hook, point, view)
+        keep_pairs(hook, point, view)
         self._silent(hook, point, view, first)
         return first
 
@@ -137,15 +137,16 @@ def _equal(hook: Hooks, point: PointName, copy: Any, first: Asked) -> None:  # n
     raise broken("equal", sentence, copy)
 
 
-def _paired(hook: Hooks, point: PointName, view: Any) -> None:  # noqa: ANN401  # a view
+def keep_pairs(hook: Hooks, point: PointName, view: Any) -> None:  # noqa: ANN401
+    """Raise `Broken` if the hook shows a call without its result, or the other way."""
     if point != "transform_context" or not is_paired(view.messages):
         return
     shown = tuple(fold((hook,), point, view).view.messages)
     if not is_paired(shown):
-        raise broken("pairs", parted(hook, point, shown), view)
+        raise broken("pairs", _parted(hook, point, shown), view)
 
 
-def parted(hook: Hooks, point: PointName, shown: Any) -> str:  # noqa: ANN401  # messages
+def _parted(hook: Hooks, point: PointName, shown: Any) -> str:  # noqa: ANN401  # messages
     """What is wrong with what is shown."""
     return (
         f"Hook {hook.name!r} parts a tool call from its result at {point} "

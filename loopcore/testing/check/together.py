@@ -14,6 +14,11 @@ from loopcore.testing.check.broken import Broken, broken
 Hooked = tuple[Hooks, ...]
 
 
+def first_at(hooks: Hooked, point: PointName) -> Hooks | None:
+    """The first of these hooks that has something to say at a point."""
+    return next((hook for hook in hooks if point in hook.functions), None)
+
+
 def stand_together(hooks: Hooked, point: PointName, view: Any) -> None:  # noqa: ANN401
     """Ask all of these hooks about the view that the first of them saw.
 

@@ -65,13 +65,17 @@ def _calls(messages: Iterable[Message]) -> int:
 
 def decisions(effect: RequestApproval) -> Drawn[Answer]:
     """What a person may decide about a call."""
-    edits = arguments(effect.spec).map(lambda given: effect.edit(**given))
     return st.one_of(
         st.just(effect.approve()),
         texts().map(effect.reject),
-        edits,
+        edits(effect),
         outcomes().map(effect.respond),
     )
+
+
+def edits(effect: RequestApproval) -> Drawn[Answer]:
+    """A person lets a call pass with other arguments, which fit."""
+    return arguments(effect.spec).map(lambda given: effect.edit(**given))
 
 
 @cache
@@ -125,9 +129,9 @@ def inputs(
     waiting = state.waiting
     if not waiting:
         rare = (st.just(Continue()),) if answerable(state) else ()
-        return st.one_of(prompts(), prompts(), queued(), *rare)
-    likely = [answering(effect) for effect in waiting]
-    return st.one_of(*likely, *likely, *likely, queued(), texts().map(Abort))
+        return st.one_of(*(prompts(),) * 4, queued(), *rare)
+    likely = st.one_of(*map(answering, waiting))
+    return st.one_of(*(likely,) * 6, queued(), texts().map(Abort))
 
 
 def orders(arriving: Iterable[T]) -> Drawn[tuple[T, ...]]:

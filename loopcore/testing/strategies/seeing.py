@@ -1,6 +1,6 @@
 """Views: what hooks see, at every point, as real runs show it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
@@ -9,30 +9,24 @@ from hypothesis import note, reject
 from hypothesis import strategies as st
 
 from loopcore.config import LoopConfig, Nested
-from loopcore.effects import CallModel, Effect, RequestApproval
 from loopcore.hooks.points import POINTS, Point, PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.hooks.updates import RetryUpdate, TurnUpdate
 from loopcore.hooks.views import ContextView, ErrorView, TurnView, View
-from loopcore.inputs import Answer
-from loopcore.messages import ToolCall
-from loopcore.testing.strategies.answering import answers, inputs, prompts
+from loopcore.testing.strategies.answering import inputs
 from loopcore.testing.strategies.changing import updates
-from loopcore.testing.strategies.history import is_paired, renumber, transcripts
+from loopcore.testing.strategies.history import is_paired, transcripts
+from loopcore.testing.strategies.leading import VISITS, Steps
 from loopcore.testing.strategies.listening import Heard, listening
 from loopcore.testing.strategies.plain import Drawn
-from loopcore.testing.strategies.speech import errors, replies
 from loopcore.testing.strategies.tooling import toolsets
-from loopcore.testing.strategies.walking import MORE, Walk
+from loopcore.testing.strategies.walking import CLOCKS, SOME, Walk
 from loopcore.tools import ToolLike, ToolSpec, spec_of
 
 V = TypeVar("V", bound=View)
 
-FREE: Final = 3
+FREE: Final = 12
 """How many inputs a run takes, at most, before it is led to its point."""
-
-LED: Final = 8
-"""How many it is led by, at most."""
 
 
 def views(
@@ -92,18 +86,18 @@ def _views(
     watched = _watched(specs)
     watched.begin(forgets=draw(st.integers(0, 7)) == FORGETS)
     walk = Walk.begin(watched.config, draw(transcripts(most, tools=specs)))
-    clock = draw(st.sampled_from((None, None, 1.0, 60.0)))
+    clock = draw(CLOCKS)
     take = Steps(draw, walk, clock)
     for _ in range(FREE):
-        if not draw(MORE):
+        if not draw(SOME):
             break
         take(draw(inputs(walk.state)))
     watched.heard.clear()
-    take.lead(point, lambda: point in watched.heard)
-    if point not in watched.heard:
+    take.lead(point, draw(VISITS), lambda: len(watched.seen(point)))
+    if not watched.seen(point):
         reject()
     note(f"The view's state is reached by:\n{walk}")
-    view = watched.heard[point]
+    view = watched.seen(point)[-1]
     later = _later(draw, POINTS[point], view)
     parted = isinstance(later, ContextView) and not is_paired(later.messages)
     return view if parted and not odd else later
@@ -122,62 +116,11 @@ def _later(draw: st.DrawFn, point: Point, view: Any) -> Any:  # noqa: ANN401  # 
 
 
 @define(eq=False)
-class Steps:
-    """Inputs, one after the other, each at its time."""
-
-    draw: st.DrawFn
-    walk: Walk
-    clock: float | None = None
-    answering: Callable[[Effect], Drawn[Answer]] = answers
-
-    def __call__(self, given: Any) -> bool:  # noqa: ANN401  # an input
-        """Give this; False if it was refused."""
-        n = len(self.walk.taken)
-        return self.walk.give(given, None if self.clock is None else n * self.clock)
-
-    def lead(self, point: PointName, there: Callable[[], bool]) -> None:
-        """Give what leads to a point, until it was reached."""
-        for _ in range(LED):
-            if there():
-                return
-            waiting = self.walk.state.waiting
-            leads = self.leading(point, waiting[0]) if waiting else prompts()
-            self(self.draw(leads))
-
-    def leading(self, point: PointName, effect: Effect) -> Drawn[Answer]:
-        """Answers to this effect that bring a run to a point."""
-        if isinstance(effect, CallModel) and ".model." in effect.id:
-            if point == "on_model_error":
-                return errors().map(effect.fail)
-            return _reply(point, effect)
-        if isinstance(effect, RequestApproval) and point == "after_tool_call":
-            return st.just(effect.approve())
-        return self.answering(effect)
-
-
-def _reply(point: PointName, effect: CallModel) -> Drawn[Answer]:
-    odd, least = REPLIES.get(point, (True, 0))
-    used = sum(isinstance(part, ToolCall) for m in effect.messages for part in m.parts)
-    made = replies(*effect.tools, odd=odd, least=least)
-    kept = made.filter(lambda reply: not reply.failed)
-    return kept.map(lambda reply: effect.reply(renumber(reply, used)))
-
-
-REPLIES: Final[dict[PointName, tuple[bool, int]]] = {
-    "prepare_tool_call": (True, 1),
-    "before_tool_call": (False, 1),
-    "after_tool_call": (False, 1),
-    "after_tool_result": (True, 1),
-}
-"""Whether replies may be odd, and how many calls they have at least."""
-
-
-@define(eq=False)
 class Watched:
     """A configuration whose one hook hears everything, and tries again after errors."""
 
     config: LoopConfig
-    heard: dict[PointName, Any] = field(factory=dict[PointName, Any])
+    heard: list[Heard] = field(factory=list[Heard])
     forgets: bool = False
 
     def begin(self, *, forgets: bool) -> None:
@@ -185,9 +128,9 @@ class Watched:
         self.forgets = forgets
         self.heard.clear()
 
-    def hear(self, heard: Heard) -> None:
-        """The newest view of each point is kept."""
-        self.heard[heard.point] = heard.view
+    def seen(self, point: PointName) -> list[Any]:
+        """The views of this point, in order."""
+        return [one.view for one in self.heard if one.point == point]
 
     def again(self, view: ErrorView) -> RetryUpdate:  # noqa: ARG002  # whatever failed
         return RetryUpdate(retry=True)
@@ -210,6 +153,6 @@ def _watched(specs: tuple[ToolSpec, ...]) -> Watched:
     }
     rule = Hooks("watched", **functions)
     watched.config = LoopConfig(
-        model="test:model", tools=specs, hooks=[listening(rule, watched.hear)]
+        model="test:model", tools=specs, hooks=[listening(rule, watched.heard.append)]
     )
     return watched

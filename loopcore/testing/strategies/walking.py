@@ -24,6 +24,9 @@ RUN_ID: Final = "r"
 MORE: Final = st.integers(0, 15).map(bool)
 """Whether there is one more; no is the simplest."""
 
+SOME: Final = st.integers(0, 2).map(bool)
+"""The same, of which there are only some."""
+
 
 @define(eq=False)
 class Walk:
