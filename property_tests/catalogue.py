@@ -31,8 +31,16 @@ from loopcore.hooks import (
     ToolResultUpdate,
     TurnUpdate,
 )
-from loopcore.hooks.points import PointName
-from property_tests.table import After, Count, Deed, Edited, Entry, Fail, Say
+from property_tests.table import (
+    After,
+    Count,
+    Deed,
+    Edited,
+    Entry,
+    Fail,
+    PointName,
+    Say,
+)
 
 X: Final = {
     "type": "object",

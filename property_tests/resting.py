@@ -5,21 +5,24 @@ from typing import Any, Final
 from returns.result import Success
 
 from loopcore import (
+    AssistantMessage,
     CallModel,
+    FollowUp,
+    Input,
     LoopConfig,
     ModelError,
+    Prompt,
     RunTool,
     Sleep,
     State,
+    Steer,
     Text,
     ToolCall,
     ToolSpec,
     advance,
+    deliver,
 )
 from loopcore.hooks import Ask, Hooks, Need, RetryUpdate
-from loopcore.inputs import FollowUp, Input, Prompt, Steer
-from loopcore.messages import AssistantMessage, Part
-from loopcore.reducer import deliver
 
 POINTS: Final = (
     "transform_context",
@@ -66,7 +69,7 @@ def _calling(config: LoopConfig, *calls: ToolCall) -> State:
     state = _first(config)
     for effect in state.waiting:
         if isinstance(effect, CallModel):
-            content: list[Part] = [Text("so"), *calls]
+            content: list[Text | ToolCall] = [Text("so"), *calls]
             state = _given(config, state, effect.reply(AssistantMessage(content)))
     return state
 

@@ -11,8 +11,7 @@ from typing import Any, Final, TypeVar
 from attrs import define, frozen
 from hypothesis import strategies as st
 
-from loopcore import AssistantMessage, ModelError
-from loopcore.messages import Finish, Part, Text
+from loopcore import AssistantMessage, ModelError, Text
 from property_tests.catalogue import (
     CALLS,
     CHILD,
@@ -138,7 +137,7 @@ def answer(draws: Draws, among: Range) -> AssistantMessage | ModelError:
     if draws.below(8) >= 8 - among.errors:
         return draws.pick(ERRORS)
     text = draws.pick(("", "well", "7"))
-    said: tuple[Part, ...] = (Text(text),) if text else ()
+    said: tuple[Text, ...] = (Text(text),) if text else ()
     least = min(among.calls, 1) if draws.below(4) == 3 else max(among.calls, 1)
     return AssistantMessage(
         (*said, *draws.some(CALLS, least, 3)),
@@ -147,8 +146,8 @@ def answer(draws: Draws, among: Range) -> AssistantMessage | ModelError:
     )
 
 
-USUAL: Final[tuple[Finish, ...]] = ("tools", "end")
-UNUSUAL: Final[tuple[Finish, ...]] = ("length", "refusal", "error", "aborted")
+USUAL: Final[tuple[Any, ...]] = ("tools", "end")
+UNUSUAL: Final[tuple[Any, ...]] = ("length", "refusal", "error", "aborted")
 FINISHES: Final = (*USUAL * 16, *UNUSUAL)
 
 

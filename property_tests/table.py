@@ -4,16 +4,49 @@ A table hook is pure: what it says depends on the turn, the place of the call an
 memory, none of which depends on the order in which answers arrive.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias, get_args
+from collections.abc import Callable
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from attrs import frozen
 
-from loopcore.frozen import evolve
-from loopcore.hooks import Hooks, Need
-from loopcore.hooks.points import CALL_POINTS, POINTS, PointName
+from loopcore.hooks import (
+    ContextUpdate,
+    Hooks,
+    Need,
+    RawCallUpdate,
+    ReplyUpdate,
+    RetryUpdate,
+    StopUpdate,
+    ToolCallUpdate,
+    ToolResultUpdate,
+    TurnUpdate,
+)
 
+PointName: TypeAlias = Literal[
+    "transform_context",
+    "after_model_call",
+    "on_model_error",
+    "prepare_tool_call",
+    "before_tool_call",
+    "after_tool_call",
+    "after_tool_result",
+    "prepare_next_turn",
+    "should_stop_after_turn",
+]
 NAMES: Final[tuple[PointName, ...]] = get_args(PointName)
+UPDATES: Final[dict[PointName, type[Any]]] = {
+    "transform_context": ContextUpdate,
+    "after_model_call": ReplyUpdate,
+    "on_model_error": RetryUpdate,
+    "prepare_tool_call": RawCallUpdate,
+    "before_tool_call": ToolCallUpdate,
+    "after_tool_call": ToolResultUpdate,
+    "after_tool_result": ToolResultUpdate,
+    "prepare_next_turn": TurnUpdate,
+    "should_stop_after_turn": StopUpdate,
+}
+CALL_POINTS: Final = NAMES[3:7]
+"""Those that are about one call."""
 
 
 @frozen
@@ -56,9 +89,6 @@ class TableError(Exception):
     """What a failing entry raises."""
 
 
-Functions: TypeAlias = Mapping[PointName, Callable[[Any], object]]
-
-
 def do(deed: Deed, point: PointName, view: Any) -> object:  # any view
     """What a hook with this entry returns."""
     match deed:
@@ -68,8 +98,7 @@ def do(deed: Deed, point: PointName, view: Any) -> object:  # any view
             message = "this entry fails"
             raise TableError(message)
         case Count():
-            update: Any = POINTS[point].update
-            return update(memo=(view.memo or 0) + 1)
+            return UPDATES[point](memo=(view.memo or 0) + 1)
         case Edited(then):
             return do(then, point, view) if view.approved else None
         case After(need, then):
@@ -91,16 +120,12 @@ class Plan:
         said: dict[PointName, tuple[Deed, ...]] = {}
         for point, deed in self.entries:
             said[point] = (*said.get(point, ()), deed)
-        return _hook(
-            {point: _function(point, deeds) for point, deeds in said.items()},
-            Hooks(self.name, fail_closed=self.fail_closed, tools=self.tools),
+        functions: dict[str, Any] = {
+            point: _function(point, deeds) for point, deeds in said.items()
+        }
+        return Hooks(
+            self.name, fail_closed=self.fail_closed, tools=self.tools, **functions
         )
-
-
-def _hook(functions: Functions, rule: Hooks) -> Hooks:
-    """The rule with these functions, unchecked: the check reads their code, and is slow."""
-    changed: dict[str, Any] = {str(name): done for name, done in functions.items()}
-    return evolve(rule, **changed)
 
 
 def _function(point: PointName, deeds: tuple[Deed, ...]) -> Callable[[Any], object]:

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from loopcore import AssistantMessage, Message, SystemMessage, UserMessage
 from loopcore.events import MessageAdded
 from loopcore.hooks import ContextUpdate
-from loopcore.hooks.points import POINTS, PointName
 from loopcore.testing.invariants import Chains, Memories, Requests, Retries
 from property_tests.catalogue import CALLS, calm, wild
 from property_tests.programs import Program, Setup
 from property_tests.strategies import WILD, programs
-from property_tests.table import NAMES, Entry, Plan, Say
+from property_tests.table import NAMES, UPDATES, Entry, Plan, PointName, Say
 from property_tests.world import World, run
 
 TURNS: Final = (
@@ -53,7 +52,7 @@ def test_a_retry_stores_nothing_and_waits(program: Program) -> None:
 
 
 QUIET: Final = tuple(
-    (point, Say(value)) for point in NAMES for value in (None, POINTS[point].update())
+    (point, Say(value)) for point in NAMES for value in (None, UPDATES[point]())
 )
 
 

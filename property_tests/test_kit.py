@@ -6,8 +6,7 @@ import pytest
 from hypothesis import settings
 
 from loopcore import LoopConfig
-from loopcore.testing import explore, loop_machine
-from loopcore.testing.check import check_hooks
+from loopcore.testing import check_hooks, explore, loop_machine
 from loopcore.testing.invariants import Law
 from property_tests.kit.loops import LOOPS, Loop
 from property_tests.kit.policies import PROMISES, RULES

@@ -3,12 +3,13 @@
 from typing import Any, Final, TypeAlias
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loopcore import AssistantMessage, State, Stop, ToolCall, ToolSpec, UserMessage
-from loopcore.frozen import UNSET, evolve
 from loopcore.hooks import (
+    UNSET,
     Allow,
     Ask,
     Block,
@@ -30,9 +31,9 @@ from loopcore.hooks import (
     TurnView,
     apply,
 )
-from loopcore.hooks.points import POINTS, PointName
 from property_tests.catalogue import ADD, ERRORS
 from property_tests.programs import Setup
+from property_tests.table import NAMES, UPDATES, PointName
 
 Values: TypeAlias = st.SearchStrategy[Any]
 
@@ -105,7 +106,7 @@ triples: Final = kinds.flatmap(lambda kind: st.tuples(*(updates(kind),) * 3))
 
 
 def test_every_update_has_its_laws() -> None:
-    assert {point.update for point in POINTS.values()} == set(FIELDS)
+    assert set(UPDATES.values()) == set(FIELDS)
 
 
 @given(kinds.flatmap(updates))
@@ -224,12 +225,12 @@ VIEWS["after_tool_call"] = VIEWS["after_tool_result"]
 VIEWS["should_stop_after_turn"] = VIEWS["prepare_next_turn"]
 
 
-@given(st.sampled_from(tuple(POINTS)), st.data())
+@given(st.sampled_from(NAMES), st.data())
 def test_hooks_together_say_what_their_updates_merge_to(
     point: PointName, data: st.DataObject
 ) -> None:
     """6: and each is shown what those before it wrote, unless the chain had ended."""
-    kind = POINTS[point].update
+    kind = UPDATES[point]
     one, other = data.draw(updates(kind)), data.draw(updates(kind))
     seen: list[Any] = []
     first = says("one", point, one)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -33,7 +33,6 @@ from loopcore import (
     stream,
 )
 from loopcore.events import Delta, Ended, Started
-from loopcore.frozen import evolve
 from property_tests.catalogue import CHILD, GUARDED, TOOLS
 from property_tests.programs import DECISIONS, Script, Setup
 from property_tests.strategies import CALM, ORDERLY, scripts, setups

@@ -12,14 +12,13 @@ from hypothesis import given
 from pyrsistent import PVector
 
 from loopcore import State
-from loopcore.frozen import vector
 from loopcore.testing.invariants import Moment, Tokens, Waiting
 from property_tests.fixed import digest
-from property_tests.programs import Program
+from property_tests.programs import Program, Setup
 from property_tests.strategies import programs
 from property_tests.world import run
 
-VECTOR: Final[type[Any]] = vector().__class__
+VECTOR: Final[type[Any]] = State.start(Setup().config(), run_id="r").new.__class__
 
 
 @frozen

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any, Final
 
+from attrs import evolve
 from hypothesis import given
 
 from loopcore import (
@@ -21,7 +22,6 @@ from loopcore import (
     step,
     stream,
 )
-from loopcore.frozen import evolve
 from property_tests.catalogue import CHILD, GUARDED, TOOLS
 from property_tests.programs import DECISIONS, Program, Script, Setup
 from property_tests.strategies import ORDERLY, programs, scripts, setups
