@@ -17,9 +17,9 @@ from loopcore.journal import Recorder, Recording
 from loopcore.journal.recording import Move, folded, total
 from loopcore.messages import AssistantMessage
 from loopcore.reducer import Effects, Given, RunResult, step
+from loopcore.runtime.checked import checked
 from loopcore.runtime.interpreter import Interpreter
 from loopcore.runtime.partial import Partial
-from loopcore.runtime.purity import asked_twice, is_checking
 from loopcore.runtime.slips import input_of, refuse_slips
 from loopcore.runtime.tasks import ended
 from loopcore.state import Rejected, State
@@ -120,7 +120,7 @@ class Live(Generic[T]):
     ) -> None:
         interpreter.check(config)
         self.config, self.state = config, state
-        self._stepping = asked_twice(config) if is_checking() else config
+        self._stepping = checked(config)
         self._interpreter, self._watch = interpreter, watch
         self._recording: Recording | None = None
         self._flights: dict[str, Flight] = {}

@@ -23,7 +23,8 @@ async def run(
     It waits for what this interpreter cannot do, such as an approval where nobody can be
     asked: then the returned state is the resume token. Cancelling the task that awaits
     this is a crash, not an abort: what is in flight is cancelled and awaited, and the
-    exception goes on.
+    exception goes on. With LOOPCORE_CHECK=1 in the environment every hook is asked twice,
+    and one that says two things of the same view ends the run as a hook_error.
 
     Args:
         config: what the run is.

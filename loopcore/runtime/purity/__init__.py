@@ -9,7 +9,7 @@ from loopcore.runtime.purity.differences import (
     returned,
 )
 from loopcore.runtime.purity.places import base, is_own
-from loopcore.runtime.purity.twice import UNKNOWN, asked_twice, is_checking
+from loopcore.runtime.purity.twice import UNKNOWN, asked_twice
 from loopcore.runtime.purity.watch import Reach, Watch
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "blame",
     "brief",
     "differing",
-    "is_checking",
     "is_own",
     "is_same",
     "returned",

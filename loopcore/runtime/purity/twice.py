@@ -1,6 +1,5 @@
 """Asking every hook twice: LOOPCORE_CHECK=1 finds hooks that do not say the same again."""
 
-import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -23,11 +22,6 @@ UNKNOWN = (
     "What it says must follow from its view alone; something else makes the difference, "
     "which is not seen from here."
 )
-
-
-def is_checking() -> bool:
-    """Whether the environment asks that hooks be checked."""
-    return os.environ.get("LOOPCORE_CHECK", "") not in ("", "0")
 
 
 def asked_twice(config: C) -> C:
