@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import pickle
 import re
 import resource
 import signal
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from returns.primitives.exceptions import UnwrapFailedError
 from returns.result import Failure, Success
 
 from loopcore import (
@@ -637,12 +639,34 @@ def test_a_redaction_is_seen_where_a_request_shows_it(tmp_path: Path) -> None:
 
     assert str(found) == (
         f"Diverged at input 3 of {path} (answer to r1.1.1.run.0, turn 1): the request "
-        "r1.1.2.model.1 differs in messages[2]. Written by hook 'redact' at "
-        "after_tool_result, which is not in the recorded configuration. To see what "
-        "would have changed elsewhere: `loopcore backtest`."
+        "r1.1.2.model.1 differs in messages[2]: recorded 'Paris: 17 °C', now "
+        "'Paris: [redacted] °C'. Written by hook 'redact' at after_tool_result, which "
+        "is not in the recorded configuration. To see what would have changed "
+        "elsewhere: `loopcore backtest`."
     )
     assert found.recorded == "Paris: 17 °C"
     assert found.now == "Paris: [redacted] °C"
+
+
+def test_a_divergence_is_told_by_who_insists_that_there_is_none(tmp_path: Path) -> None:
+    """Mistake 15: a bare record would be a traceback without a word."""
+    path = tmp_path / "r.jsonl"
+    recorded(path)
+    failed = replay(config(redact("17")), read(path))
+
+    with pytest.raises(UnwrapFailedError) as raised:
+        failed.unwrap()
+
+    assert raised.value.__cause__ == failed.failure()
+
+
+def test_a_divergence_is_equal_to_its_copy_from_another_process(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    recorded(path)
+
+    found = diverged(config(redact("17")), read(path))
+
+    assert pickle.loads(pickle.dumps(found)) == found  # noqa: S301  # our own bytes
 
 
 def blocked(_: ToolCallView) -> Block:

@@ -6,12 +6,16 @@ from attrs import frozen
 
 from loopcore.frozen import Json
 from loopcore.inputs import Answer, Input
+from loopcore.schemas import short
 from loopcore.state import one_line
 
 
 @frozen
-class Divergence:
+class Divergence(Exception):
     """The first difference between a journal and its replay. Printed, it is a sentence.
+
+    It is an exception so that `replay(...).unwrap()` says that sentence. Two are equal
+    that say the same.
 
     Args:
         journal: the file, or the run's name.
@@ -41,12 +45,23 @@ class Divergence:
     is_new: bool = False
     reason: str = ""
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Divergence) and self.args == other.args
+
+    def __hash__(self) -> int:
+        return hash(self.args)
+
     def __str__(self) -> str:
+        return f"{self.summary} {ADVICE}"
+
+    @property
+    def summary(self) -> str:
+        """Where it is, what differs and who wrote it, without advice."""
         where = f"input {self.number} of {self.journal} ({told(self.input)}, turn {self.turn})"
         who = f" Written by hook {self.hook!r} at {self.point}" if self.hook else ""
         new = ", which is not in the recorded configuration" if self.is_new else ""
         said = f"Diverged at {where}: {self.what}.{who}{new}{'.' if who else ''}"
-        return one_line(f"{said} {ADVICE}")
+        return one_line(said)
 
     @property
     def what(self) -> str:
@@ -56,8 +71,15 @@ class Divergence:
         if self.kind == "stop":
             return f"the run stopped as {self.recorded!r}, now as {self.now!r}"
         if self.field:
-            return f"{self.named} differs in {self.field}"
+            return f"{self.named} differs in {self.field}{self.values}"
         return f"{self.named} {WAS[self.recorded is None, self.now is None]}"
+
+    @property
+    def values(self) -> str:
+        """Both values, shortened, if one of them is known."""
+        if self.recorded is None and self.now is None:
+            return ""
+        return f": recorded {_short(self.recorded)}, now {_short(self.now)}"
 
     @property
     def named(self) -> str:
@@ -68,6 +90,7 @@ class Divergence:
         return f"the {self.kind}"
 
 
+WIDE: Final = 60
 ADVICE: Final = "To see what would have changed elsewhere: `loopcore backtest`."
 WAS: Final = {
     (True, False): "was not there when it was recorded",
@@ -82,3 +105,7 @@ def told(given: Input) -> str:
     if isinstance(given, Answer):
         return f"answer to {given.effect_id}"
     return type(given).__name__
+
+
+def _short(value: Json) -> str:
+    return "nothing" if value is None else short(repr(value), WIDE)

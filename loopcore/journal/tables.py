@@ -41,7 +41,7 @@ def told(found: "Backtest", most: int | None) -> str:
         lines += ["", *aligned([HEAD, *shown])]
     if len(rows) > len(shown):
         lines.append(f"  … {len(rows) - len(shown):,} more")
-    lines += _reasons("stale", [str(one) for one in found.stale], most)
+    lines += _reasons("stale", [one.summary for one in found.stale], most)
     lines += _reasons("broken", [str(one) for one in found.broken], most)
     return "\n".join(lines)
 
