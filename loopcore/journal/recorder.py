@@ -64,7 +64,7 @@ class Recorder:
         """
         if self._is_free():
             return self._new(config, state)
-        if not state.inputs:
+        if not state.inputs and not self._has_no_input(state):
             raise FileExistsError(EXISTS.format(self.path))
         return self._old(state)
 
@@ -76,6 +76,14 @@ class Recorder:
         """Whether nothing is there, or what a process left that had written nothing."""
         path = self.path
         return not path.exists() or (path.is_file() and not path.stat().st_size)
+
+    def _has_no_input(self, state: State) -> bool:
+        """Whether it is of this run, whose process ended before its first input was whole."""
+        try:
+            journal = parsed(self.path.read_bytes(), str(self.path))
+        except (OSError, JournalError):
+            return False
+        return not journal.entries and journal.run_id == state.run_id
 
     def _new(self, config: AnyConfig, state: State) -> Recording:
         seen = hide_record(state, self.hide) if self.hide else state
