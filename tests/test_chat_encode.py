@@ -153,6 +153,7 @@ class TestRequest:
         [
             ("openai", "low", {"reasoning_effort": "low"}),
             ("openai", "off", {"reasoning_effort": "none"}),
+            ("anthropic", "low", {}),
             (
                 "deepseek",
                 "high",

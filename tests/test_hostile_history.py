@@ -23,6 +23,7 @@ from loopcore import (
 )
 from loopcore_adapters import responses
 from loopcore_adapters.connect import WIRES
+from loopcore_adapters.providers import PROVIDERS
 from loopcore_adapters.responses.dialect import LOCAL
 from tests import responses_rules
 from tests.wire_rules import MODELS, broken, encoder
@@ -226,3 +227,47 @@ def test_any_name_of_a_model_can_be_sent(wire: str, name: str) -> None:
     assert request.path.isascii()
     assert request.path.count("?") == (wire == "gemini")
     assert json.loads(request.body.decode())
+
+
+# What a provider's models and endpoints take of what is asked for.
+
+
+def sent_to(provider: str, wire: str, name: str, **more: Json) -> Json:
+    """The body of a request to this model."""
+    call = CallModel("i", f"{provider}:{name}", [HI], **more)
+    return json.loads(PROVIDERS[provider].wires[wire].encoder({})(call).body)
+
+
+@pytest.mark.parametrize(
+    ("name", "effort"),
+    [
+        *(("gpt-5.2", "none"), ("gpt-5.1", "none"), ("gpt-5.1-2025-11-13", "none")),
+        *(("gpt-5", "minimal"), ("gpt-5-nano", "minimal"), ("gpt-6", "none")),
+        *(("gpt-5-mini-2025-08-07", "minimal"), ("gpt-5-codex", "low")),
+        *(("o3", "low"), ("o4-mini", "low"), ("o1-2024-12-17", "low")),
+        *(("gpt-5-pro", "high"), ("gpt-4o", None), ("gpt-5-chat-latest", None)),
+        *(("gpt-4.1-mini", None), ("ft:gpt-4o:me", None)),
+    ],
+)
+def test_no_thinking_is_asked_for_as_the_model_knows_it(
+    name: str, effort: str | None
+) -> None:
+    """Models before GPT-5.1 refuse "none", and what never thinks refuses any effort."""
+    body = sent_to("openai", "responses", name, thinking="off")
+    assert body.get("reasoning", {}).get("effort") == effort
+    body = sent_to("openai", "chat", name, thinking="off")
+    assert body.get("reasoning_effort") == effort
+
+
+def test_where_a_schema_is_passed_over_it_is_a_part_of_the_prompt() -> None:
+    """Anthropic's endpoint for OpenAI's SDKs ignores `response_format`."""
+    body = sent_to("anthropic", "chat", "claude-sonnet-4-5", output={"type": "object"})
+    assert "response_format" not in body
+    assert "JSON Schema" in body["messages"][0]["content"]
+
+
+def test_where_a_schema_is_refused_beside_tools_it_is_a_part_of_the_prompt() -> None:
+    asks: Json = {"output": {"type": "object"}, "tools": (LOOK,)}
+    body = sent_to("gemini", "chat", "gemini-2.5-flash", **asks)
+    assert "response_format" not in body
+    assert "JSON Schema" in body["messages"][0]["content"]

@@ -6,8 +6,10 @@ from typing import Final
 from attrs import field, frozen
 
 from loopcore_adapters import chat, gemini, messages, responses
+from loopcore_adapters.chat import dialects as dialects_of_chat
 from loopcore_adapters.chat.dialect import Dialect
 from loopcore_adapters.chat.dialects import (
+    ANTHROPIC,
     DEEPSEEK,
     EFFORT,
     FIREWORKS,
@@ -68,13 +70,13 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
     "anthropic": Provider(
         "https://api.anthropic.com",
         "ANTHROPIC_API_KEY",
-        {**MESSAGES, **CHAT},
+        {**MESSAGES, **_chat(ANTHROPIC)},
         {"chat": "https://api.anthropic.com/v1"},
     ),
     "gemini": Provider(
         "https://generativelanguage.googleapis.com",
         "GEMINI_API_KEY",
-        {**GEMINI, **_chat(EFFORT)},
+        {**GEMINI, **_chat(dialects_of_chat.GEMINI)},
         {"chat": "https://generativelanguage.googleapis.com/v1beta/openai"},
     ),
     # Below the address of a deployment there is nothing but Chat Completions.

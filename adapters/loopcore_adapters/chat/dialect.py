@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
+from loopcore_adapters.efforts import Least
 from loopcore_adapters.loose import Json
 
 Efforts: TypeAlias = Mapping[str, Mapping[str, Json]]
@@ -27,6 +28,7 @@ class Dialect:
         call_id: which call ids it takes as they are.
         call_id_length: how long the others are made.
         efforts: how it is asked to think, by level; a level that is not here is not sent.
+        least: what is asked of models that know no "off" as the others do.
         thinking: the field in which it wants its own thinking back: as text, which it only
             wants beside tool calls, as the details that it gave, or within the content. No
             model is sent another's.
@@ -48,6 +50,7 @@ class Dialect:
     call_id: re.Pattern[str] = re.compile(r"[\w.:-]{1,64}", re.ASCII)
     call_id_length: int = 40
     efforts: Efforts = field(factory=dict[str, Mapping[str, Json]])
+    least: Least = ()
     thinking: Literal[
         "", "reasoning", "reasoning_content", "reasoning_details", "content"
     ] = ""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from loopcore_adapters.chat.dialect import Dialect, Efforts, effort
+from loopcore_adapters.efforts import OPENAI as LEAST
 from loopcore_adapters.loose import Json
 
 LEVELS: Final = ("low", "medium", "high")
@@ -32,9 +33,15 @@ def _efforts(words: Mapping[str, str]) -> Efforts:
 
 
 OPENAI: Final = Dialect(
-    call_id=re.compile(r"[A-Za-z0-9_-]{1,40}"), efforts=effort("none")
+    call_id=re.compile(r"[A-Za-z0-9_-]{1,40}"), efforts=effort("none"), least=LEAST
 )
 EFFORT: Final = Dialect(efforts=effort())
+ANTHROPIC: Final = Dialect(output="prompt")
+"""It passes over both `response_format` and `reasoning_effort`."""
+
+GEMINI: Final = Dialect(efforts=effort(), output_with_tools=False)
+"""Models before Gemini 3 refuse a schema beside tools."""
+
 DEEPSEEK: Final = Dialect(
     images=False,
     efforts=_typed(graded=True),

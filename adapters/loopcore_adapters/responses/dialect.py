@@ -6,6 +6,8 @@ from typing import Final, Literal
 
 from attrs import field, frozen
 
+from loopcore_adapters.efforts import OPENAI as LEAST
+from loopcore_adapters.efforts import UNTHINKING, Least
 from loopcore_adapters.loose import Json
 
 EFFORTS: Final[Mapping[str, Mapping[str, Json]]] = {
@@ -30,6 +32,7 @@ class Dialect:
         call_id: which call ids it takes as they are.
         call_id_length: how long the others are made.
         efforts: how it is asked to think, by level; a level that is not here is not sent.
+        least: what is asked of models that know no "off" as the others do.
         unthinking: the names of models that refuse to be asked for encrypted thoughts.
         cache_key: whether it keeps a conversation's prompts where a key says.
         output: how it is held to a JSON Schema: as the protocol has it, or by a prompt.
@@ -42,6 +45,7 @@ class Dialect:
     call_id: re.Pattern[str] = re.compile(r"[A-Za-z0-9_-]{1,64}")
     call_id_length: int = 64
     efforts: Mapping[str, Mapping[str, Json]] = field(default=EFFORTS)
+    least: Least = ()
     unthinking: re.Pattern[str] = NO_MODEL
     cache_key: bool = False
     output: Literal["json_schema", "prompt"] = "json_schema"
@@ -51,8 +55,8 @@ class Dialect:
 PLAIN: Final = Dialect()
 OPENAI: Final = Dialect(
     role="developer",
-    # Those that came before its models thought, and the chat models, which do not.
-    unthinking=re.compile(r"(ft:)?(gpt-3\.5|gpt-4|chatgpt-4o).*|gpt-5[.\d]*-chat.*"),
+    least=LEAST,
+    unthinking=UNTHINKING,
     cache_key=True,
 )
 XAI: Final = Dialect(cache_key=True)

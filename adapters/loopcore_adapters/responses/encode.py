@@ -12,6 +12,7 @@ from attrs import define, field
 
 from loopcore import CallModel, ToolSpec
 from loopcore_adapters.beginnings import Beginnings
+from loopcore_adapters.efforts import least
 from loopcore_adapters.loose import Json, dump, members
 from loopcore_adapters.pieces import Pieces, array, joined, written
 from loopcore_adapters.responses.conversation import Conversation, Spoken
@@ -86,7 +87,7 @@ class Encoder:
         schema = _held(call, self.dialect)
         form = {"type": "json_schema", "name": "output", "schema": schema}
         return {
-            "reasoning": dict(self.dialect.efforts.get(call.thinking or "", {})),
+            "reasoning": _effort(call, self.dialect),
             "text": {} if schema is None else {"format": form},
         }
 
@@ -96,6 +97,14 @@ class Encoder:
             return call.system
         wish = OUTPUT.format(dump(call.output))
         return f"{call.system}\n\n{wish}" if call.system else wish
+
+
+def _effort(call: CallModel, dialect: Dialect) -> dict[str, Json]:
+    """How much the model is asked to think; nothing for one that never does."""
+    word = least(dialect.least, call.model.partition(":")[2])
+    if call.thinking == "off" and word is not None:
+        return {"effort": word} if word else {}
+    return dict(dialect.efforts.get(call.thinking or "", {}))
 
 
 def _held(call: CallModel, dialect: Dialect) -> dict[str, Json] | None:
