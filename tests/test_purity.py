@@ -73,7 +73,10 @@ REACHES: Final[dict[str, tuple[str, Callable[[Any], object]]]] = {
     "os.getcwd()": ("environment", lambda _: os.getcwd()),  # noqa: PTH109
     "os.getpid()": ("environment", lambda _: os.getpid()),
     "open()": ("I/O", lambda _: open(os.devnull).close()),  # noqa: PTH123
-    "pathlib.Path.exists()": ("I/O", lambda _: Path("/nowhere").exists()),
+    "pathlib.Path.read_text()": (
+        "I/O",
+        lambda _: Path(__file__).read_text(encoding="utf-8"),
+    ),
     "os.listdir()": ("I/O", lambda _: os.listdir("/")),  # noqa: PTH208
     "subprocess.run()": ("I/O", lambda _: subprocess.run(["true"], check=True)),  # noqa: S607
     "print()": ("I/O", lambda _: print(end="")),  # noqa: T201

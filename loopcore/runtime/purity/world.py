@@ -165,6 +165,6 @@ MODULES: Final = {
 
 def named_as(frame: FrameType) -> str:
     """A function that is written in Python, as one writes it, such as `uuid.uuid4`."""
-    module = str(frame.f_globals.get("__name__", ""))
+    module = str(frame.f_globals.get("__name__", "")).split("._")[0]
     name = frame.f_code.co_qualname.removesuffix(".__init__").removeprefix("Random.")
     return f"{module}.{name}" if module and module != "__main__" else name
