@@ -39,6 +39,10 @@ VALUES: Final = {"const", "default", "enum", "examples"}
 """Keywords whose values are no schemas."""
 
 
+NAMED: Final = {"properties", "patternProperties", "$defs", "definitions"}
+"""Keywords whose values are schemas by name."""
+
+
 @frozen
 class Rules:
     """What the generation of models knows that is asked."""
@@ -238,6 +242,7 @@ def _tools(body: Json, rules: Rules) -> None:
         not {"thinkingLevel", "thinkingBudget"} <= thinking.keys(),
         "You can only set only one of thinking budget and thinking level.",
     )
+    need("toolConfig" not in body or declared, "function calling needs functions")
     mime = config.get("responseMimeType", "text/plain")
     need(
         mime == "text/plain" or not declared or rules.json_with_tools,
@@ -267,6 +272,11 @@ def _schema(schema: Json) -> None:
 def _schemas(schema: Json) -> Iterator[dict[str, Json]]:
     if members(schema):
         yield members(schema)
-    inner = [members(schema)[name] for name in members(schema) if name not in VALUES]
-    for each in [*inner, *items(schema)]:
+    for name, value in members(schema).items():
+        if name in NAMED:
+            for each in members(value).values():
+                yield from _schemas(each)
+        elif name not in VALUES:
+            yield from _schemas(value)
+    for each in items(schema):
         yield from _schemas(each)

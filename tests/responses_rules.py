@@ -109,8 +109,9 @@ def _request(request: dict[str, Json]) -> Iterator[str]:
 def _tools(request: dict[str, Json]) -> Iterator[str]:
     if request.get("tools") == []:
         yield "tools is empty"
-    if "tool_choice" in request and not request.get("tools"):
-        yield "tool_choice without tools"
+    of_tools = {"tool_choice", "parallel_tool_calls"} & request.keys()
+    if of_tools and not request.get("tools"):
+        yield f"{of_tools} without tools"
     names = [tool.get("name") for tool in request.get("tools", ())]
     if len(set(names)) != len(names):
         yield f"two tools of one name: {names}"

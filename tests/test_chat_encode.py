@@ -121,7 +121,7 @@ class TestRequest:
             "tool_choice": {"type": "function", "function": {"name": "look"}},
             "odd": [None, {"a": 1.5}],
         }
-        body = sent([USER], options=options)
+        body = sent([USER], options=options, tools=(ToolSpec("look"),))
         assert {name: body[name] for name in options} == options
 
     def test_has_the_options_of_the_effect_over_those_of_the_model(self) -> None:

@@ -174,7 +174,7 @@ class TestOptions:
             "safetySettings": [{"category": "X", "threshold": "Y"}],
             "tool_config": {"functionCallingConfig": {"mode": "ANY"}},
         }
-        body = sent([USER], options=options)
+        body = sent([USER], options=options, tools=(ToolSpec("look"),))
         assert body["generationConfig"] == {
             "temperature": 0,
             "topP": 0.5,

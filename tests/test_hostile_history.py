@@ -271,3 +271,37 @@ def test_where_a_schema_is_refused_beside_tools_it_is_a_part_of_the_prompt() -> 
     body = sent_to("gemini", "chat", "gemini-2.5-flash", **asks)
     assert "response_format" not in body
     assert "JSON Schema" in body["messages"][0]["content"]
+
+
+ONE_CALL: Final[dict[str, Json]] = {
+    "chat": {"tool_choice": "required", "parallel_tool_calls": False},
+    "responses": {"tool_choice": "required", "parallel_tool_calls": False},
+    "messages": {"tool_choice": {"type": "any", "disable_parallel_tool_use": True}},
+    "gemini": {"tool_config": {"functionCallingConfig": {"mode": "ANY"}}},
+}
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_is_said_of_tools_is_said_only_where_there_are_some(wire: str) -> None:
+    """A hook may take a run's tools away, for its last turn."""
+    encode = WIRES[wire].encoder(ONE_CALL[wire])
+    with_tools = encode(asked(wire, HI))
+    without = encode(CallModel("i", MODELS[wire], [HI]))
+    assert (broken(wire, with_tools), broken(wire, without)) == ([], [])
+    words = [b"tool_choice", b"parallel_tool_calls", b"toolConfig"]
+    assert any(word in with_tools.body for word in words)
+    assert not any(word in without.body for word in words)
+
+
+@pytest.mark.parametrize("name", ["enum", "default", "const", "examples", "$ref"])
+def test_an_argument_may_have_the_name_of_a_keyword(name: str) -> None:
+    """Beside a reference Gemini takes nothing, whatever the property is called."""
+    pointer = {"$ref": "#/$defs/A", "description": "an A"}
+    schema: Json = {"type": "object", "properties": {name: pointer}, "$defs": DEFS}
+    call = CallModel("i", MODELS["gemini"], [HI], tools=(ToolSpec("a", "", schema),))
+    request = encoder("gemini")(call)
+    assert broken("gemini", request) == []
+    (tool,) = json.loads(request.body)["tools"]
+    (declared,) = tool["functionDeclarations"]
+    sent = declared["parametersJsonSchema"]["properties"][name]
+    assert sent == {"anyOf": [{"$ref": "#/$defs/A"}], "description": "an A"}

@@ -16,6 +16,7 @@ from loopcore_adapters.roots import is_object, of_object, rooted
 from loopcore_adapters.stand_ins import OUTPUT
 from loopcore_adapters.wire import HttpRequest, Options
 
+OF_TOOLS: Final = ("tool_choice", "parallel_tool_calls")
 HEADERS: Final = {
     "content-type": "application/json",
     "accept": "text/event-stream, application/json",
@@ -59,6 +60,8 @@ class Encoder:
         }
         if fields.get("cache_control", ...) is None:
             del fields["cache_control"]
+        if "tools" not in fields:  # what is said of tools is refused without them
+            fields = {n: each for n, each in fields.items() if n not in OF_TOOLS}
         if fields["stream"] and self.dialect.stream_options:
             fields.setdefault("stream_options", {"include_usage": True})
         return HttpRequest("POST", "/chat/completions", HEADERS, joined(fields))

@@ -70,6 +70,8 @@ class Encoder:
             },
         }
         fields = {name: value for name, value in fields.items() if value}
+        if "tools" not in fields:
+            top.pop("toolConfig", None)
         path = _path(call.model.partition(":")[2], streamed=streamed)
         return HttpRequest(
             "POST", path, HEADERS, joined({**fields, "contents": contents, **top})

@@ -18,6 +18,14 @@ ANSWER_SAYS: Final = (
 VALUES: Final = frozenset(("const", "default", "enum", "examples"))
 """Keywords whose values are no schemas."""
 
+NAMED: Final = frozenset(
+    (
+        *("properties", "patternProperties", "$defs", "definitions"),
+        *("dependentSchemas", "dependencies"),
+    )
+)
+"""Keywords that have schemas by names of the user's: these may be those of keywords."""
+
 
 def output_mode(call: CallModel) -> Mode:
     """How the model is held to the schema of the output.
@@ -60,11 +68,17 @@ def adapted(schema: Json) -> Json:
     return schema
 
 
+def _inner(word: str, value: Json) -> Json:
+    if word in VALUES:
+        return value
+    if word in NAMED and isinstance(value, Mapping):
+        named = cast("Mapping[str, Json]", value)
+        return {name: adapted(one) for name, one in named.items()}
+    return adapted(value)
+
+
 def _object(schema: Mapping[str, Json]) -> dict[str, Json]:
-    inner = {
-        name: value if name in VALUES else adapted(value)
-        for name, value in schema.items()
-    }
+    inner = {name: _inner(name, value) for name, value in schema.items()}
     beside = {name: value for name, value in inner.items() if name[:1] != "$"}
     pointer = inner.get("$ref")
     if not isinstance(pointer, str) or not beside:

@@ -21,6 +21,7 @@ from loopcore_adapters.roots import is_object, of_object, rooted
 from loopcore_adapters.stand_ins import OUTPUT
 from loopcore_adapters.wire import HttpRequest, Options
 
+OF_TOOLS: Final = ("tool_choice", "parallel_tool_calls", "max_tool_calls")
 HEADERS: Final = {
     "content-type": "application/json",
     "accept": "text/event-stream, application/json",
@@ -63,6 +64,8 @@ class Encoder:
             said = given.get(name, {})
             if value and isinstance(said, dict):
                 fields[name] = {**value, **members(said)}
+        if "tools" not in fields:  # what is said of tools is refused without them
+            fields = {n: each for n, each in fields.items() if n not in OF_TOOLS}
         return HttpRequest("POST", "/responses", HEADERS, joined(fields))
 
     def _fields(self, call: CallModel) -> dict[str, Json]:
