@@ -276,6 +276,16 @@ def test_a_journal_that_cannot_be_read_is_broken_and_stops_nothing(
     assert len(found.changed) == 1
 
 
+@pytest.mark.parametrize("kind", [str, Path])
+def test_one_path_is_no_list_of_journals(folder: Path, kind: Any) -> None:
+    said = r"Write \[path\] for one file, and Path\('.*'\).glob\('\*.jsonl'\)"
+
+    with pytest.raises(TypeError, match=rf"backtest\(\) takes journals.*{said}"):
+        backtest(kind(folder), old=config(), new=config())
+    with pytest.raises(TypeError, match=rf"check\(\) takes journals.*{said}"):
+        check(config(), kind(folder))
+
+
 def test_many_journals_are_tested_by_several_processes(tmp_path: Path) -> None:
     past = tmp_path / "a.jsonl"
     recorded(past, got("http://x"), "done")

@@ -15,7 +15,7 @@ from loopcore.journal.compare import difference
 from loopcore.journal.divergence import Divergence
 from loopcore.journal.folding import Refused
 from loopcore.journal.journal import Journal, JournalError, TornLine
-from loopcore.journal.many import Told, each
+from loopcore.journal.many import Told, each, several
 from loopcore.journal.paired import paired
 from loopcore.state import State
 
@@ -129,7 +129,7 @@ def backtest(
     def look(source: Source) -> Finding:
         return found_in(source, old, new, lenient=lenient)
 
-    found = each(look, tuple(journals), workers, progress)
+    found = each(look, several("backtest", journals), workers, progress)
     return Backtest(found)
 
 

@@ -11,7 +11,7 @@ from loopcore.journal.backtest import Source, read
 from loopcore.journal.divergence import Divergence
 from loopcore.journal.journal import AnyPath, Journal, JournalError, text_of
 from loopcore.journal.lines import Chain, Damaged
-from loopcore.journal.many import Told, each
+from loopcore.journal.many import Told, each, several
 from loopcore.journal.replay import replay
 
 Verified: TypeAlias = Success[int] | Failure[JournalError]
@@ -74,7 +74,7 @@ def check(
     def look(source: Source) -> Checked:
         return checked(config, source)
 
-    found = each(look, tuple(journals), workers, progress)
+    found = each(look, several("check", journals), workers, progress)
     return Check(found)
 
 

@@ -7,7 +7,8 @@ them already.
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from os import PathLike
 from typing import Any, Final, TypeAlias, TypeVar
 
 A = TypeVar("A")
@@ -19,8 +20,24 @@ Told: TypeAlias = Callable[[int, int], None]
 FEW: Final = 64
 """So few are sooner done here than processes are started."""
 
+ONE_PATH: Final = (
+    "{}() takes journals, one after the other, but got {!r}. Write [path] for one file, "
+    "and Path({!r}).glob('*.jsonl') for the files in a folder."
+)
+
 _WORK: list[Callable[[Any], Any]] = []
 """What forked processes do: they have it from their parent."""
+
+
+def several(name: str, given: Iterable[A]) -> tuple[A, ...]:
+    """These, unless they are one path, whose letters would be taken for journals.
+
+    Raises:
+        TypeError: for a path.
+    """
+    if isinstance(given, str | PathLike):
+        raise TypeError(ONE_PATH.format(name, given, str(given)))
+    return tuple(given)
 
 
 def each(
