@@ -18,6 +18,7 @@ from loopcore import (
     Sleep,
     Stop,
     Text,
+    ToolCall,
     ToolOutput,
     UserMessage,
 )
@@ -802,6 +803,13 @@ def test_whatever_a_hook_raises_can_be_told_and_saved(
     assert said in str(run.stop.detail)
     assert len(run.stop.detail) < 1000
     run.stop.detail.encode()
+
+
+def test_a_call_without_an_id_is_told_by_its_name() -> None:
+    failing = Hooks("h", before_tool_call=raising(ValueError("no")))
+    run = begin(config(failing)).says(ToolCall("a"))
+
+    assert ", call 'a', turn 1)" in run.stop.detail
 
 
 def test_a_function_that_has_every_attribute_is_a_function() -> None:

@@ -292,7 +292,8 @@ def _fault(name: str, point: str, sentence: str, error: str = "") -> Fault:
 def _at(function: object, view: Any, error: Exception | None = None) -> str:  # noqa: ANN401
     """Where, for people: file and line, call, turn."""
     call = getattr(view, "call", None)
-    named = f"call {call.id} {call.name!r}" if call else ""
+    known = f"{call.id} " if call and call.id else ""
+    named = f"call {known}{call.name!r}" if call else ""
     places = (_line(function, error), named, f"turn {view.turn}")
     return f"({', '.join(filter(None, places))})"
 
