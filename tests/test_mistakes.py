@@ -79,6 +79,15 @@ def test_a_result_is_no_state(which: str) -> None:
     has(raised.value, "`deliver(...).unwrap()`", "`deliver(...).value_or(state)`")
 
 
+def test_a_configuration_after_the_state_is_no_state() -> None:
+    run = begin(config())
+    swapped: Any = (run.state, run.config)
+    with pytest.raises(
+        TypeError, match="The configuration comes first, then the state"
+    ):
+        step(*swapped)
+
+
 # 3. Prompted a run that is not over.
 
 

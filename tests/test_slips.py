@@ -160,6 +160,11 @@ PARTS: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         {},
         "The nested configuration 'ask' acts through its own model and tools: give those",
     ),
+    "a model's name": (
+        ("openai:gpt-5.2", pay),
+        {},
+        "'openai:gpt-5.2' is only a name. Give the object itself: the model that `connect`",
+    ),
     "a constant": ((), {"approve": True}, "lambda ask: ask.approve()`; it got True"),
     "a list of services": ((), {"services": [print]}, 'as in {"policy": policy}; it'),
     "no service": ((), {"services": {"policy": 3}}, "it got {'policy': 3}"),

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Success
 
-from loopcore.config import AnyConfig
+from loopcore.config import AnyConfig, LoopConfig
 from loopcore.effects import CallModel, Consult, RequestApproval, RunTool, Sleep
 from loopcore.events import RunStart
 from loopcore.frozen import EMPTY, UNSET, FrozenDict, evolve, vector
@@ -71,6 +71,11 @@ def go(config: AnyConfig, out: Out, state: State, stage: str | None) -> State:
 def _refuse_results(given: object) -> None:
     if isinstance(given, State):
         return
+    if isinstance(given, LoopConfig):
+        message = (
+            "The configuration comes first, then the state: `step(config, state)`."
+        )
+        raise TypeError(message)
     message = (
         f"step() needs a State but got `{given}`. deliver() returns a result: write "
         "`deliver(...).unwrap()` to insist, or `deliver(...).value_or(state)` to ignore "

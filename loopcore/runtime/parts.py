@@ -35,8 +35,13 @@ def capabilities_of(
             case Nested(spec=spec):
                 raise TypeError(NESTED.format(spec.name))
             case _:
-                raise TypeError(NO_CAPABILITY.format(shown(capability)))
+                raise TypeError(_no_capability(capability))
     return models, tools
+
+
+def _no_capability(given: object) -> str:
+    said = ONLY_A_NAME if isinstance(given, str) else NO_CAPABILITY
+    return said.format(shown(given))
 
 
 def _add(known: dict[str, N], name: str, capability: N) -> None:
@@ -48,6 +53,10 @@ def _add(known: dict[str, N], name: str, capability: N) -> None:
 NESTED: Final = (
     "The nested configuration {!r} acts through its own model and tools: give those to "
     "the Interpreter, `Interpreter(model, *tools)`, and not the configuration."
+)
+ONLY_A_NAME: Final = (
+    "An Interpreter takes models and tools that act, but {} is only a name. Give the "
+    "object itself: the model that `connect` made, the function under @tool."
 )
 NO_CAPABILITY: Final = (
     "An Interpreter takes models and tools, each as an argument of its own, but got "
