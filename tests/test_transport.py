@@ -269,6 +269,7 @@ class TestFaults:
         assert isinstance(found, ModelError)
         assert found.kind == "network"
         assert found.message.startswith(f"{url}: ")
+        assert found.message.endswith("and does a server run there?")
 
     def test_of_the_server_have_all_that_it_said(self) -> None:
         """Report 182: status, message, request id and pause."""

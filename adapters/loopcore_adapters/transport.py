@@ -222,6 +222,8 @@ class Exchange:
             return self.decoder.finish(ModelError(said, "timeout"))
         except (httpx.HTTPError, httpx.InvalidURL) as problem:
             said = f"{self.endpoint.place}: {str(problem) or type(problem).__name__}"
+            if isinstance(problem, httpx.ConnectError):
+                said = f"{said}. Is the address right, and does a server run there?"
             fault = ModelError(said, "cut_stream" if self._began else "network")
             return self.decoder.finish(fault)
 
