@@ -51,8 +51,8 @@ def commands() -> None:
     """An agent loop as a pure function.
 
     An APP is the import path of a module that has `config` and `interpreter`, or
-    `module:name` for another config of it. Without one, a small model that runs in this
-    process is asked; it can do arithmetic, tell the time, and read files below the current
+    `module:name` for another config of it. Without one, a small model that runs on this
+    machine is asked; it can do arithmetic, tell the time, and read files below the current
     folder.
     """
     be_lenient()
