@@ -1,4 +1,4 @@
-"""A process that ends while it writes its first lines leaves a file that can be gone on with."""
+"""A process that ends in its first lines leaves a file that can be gone on with."""
 
 from pathlib import Path
 
