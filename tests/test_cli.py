@@ -11,6 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from loopcore import (
+    AssistantMessage,
+    CallModel,
+    LoopConfig,
+    State,
+    ToolCall,
+    ToolSpec,
+    advance,
+)
 from tests import standing_in
 from tests.cli import HEAD, PAY, Shell, shell
 
@@ -290,6 +299,24 @@ def test_a_run_that_went_on_does_not_pay_again(sh: Shell) -> None:
     told = sh.loopcore("run", "app", "--resume", "pay.json")
 
     assert ["done · 2 turns · 0 s · saved to pay.json"] == told.lines[1:]
+
+
+def test_a_tool_that_was_under_way_is_shown_once(sh: Shell) -> None:
+    config = LoopConfig(model="test:script", tools=[ToolSpec("weather", "Say it.")])
+    asked = AssistantMessage([ToolCall("weather", {"city": "Paris"})])
+    state, effects = advance(config, State.start(config, run_id="R"), "?").unwrap()
+    (model,) = effects.perform
+    assert isinstance(model, CallModel)
+    state, _ = advance(config, state, model.reply(asked)).unwrap()
+    (sh.folder / "r.json").write_bytes(state.dumps())
+    sh.app('app("Rain.")')
+
+    told = sh.loopcore("run", "app", "--resume", "r.json")
+
+    assert [
+        " 1  ← weather  city='Paris'                                 ok   0 s",
+        " 2  Rain.",
+    ] == told.lines[1:-1]
 
 
 def test_a_saved_conversation_takes_another_prompt(sh: Shell) -> None:

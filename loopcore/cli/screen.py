@@ -122,6 +122,7 @@ class Screen:
             case CallModel() if isinstance(event.value, ModelError):
                 self._error = event.value
             case RunTool() as effect:
+                self._calls.ran(event.run_id, effect)  # it may have begun elsewhere
                 if not self._page.is_open(effect.id):
                     line = f"← {_call(effect.spec.name, effect.arguments)}"
                     self._page.open(effect.id, line, depth=self._depth(event.run_id))
