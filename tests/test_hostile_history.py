@@ -100,6 +100,8 @@ SCHEMAS: Final[list[Json]] = [
     {"type": "integer"},
     {"enum": ["a", "b"]},
     {"type": "object", "not": {"required": ["a"]}},
+    {"allOf": [{"required": True}, {"required": [[], "a"]}, 7], "properties": 7},
+    {"anyOf": {"a": 1}, "$ref": 7},
     {"type": ["object", "null"], "properties": {}},
     {},
 ]

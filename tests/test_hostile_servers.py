@@ -243,6 +243,15 @@ def test_a_model_may_have_nothing_to_say(wire: str, body: bytes) -> None:
     assert (found.text, found.finish) == ("", "end")
 
 
+def test_a_call_that_is_announced_again_is_the_same() -> None:
+    """Over Messages; else a tool would run twice."""
+    opened = messages.opened(0, "tool_use", id="t1", name="look", input={})
+    piece = messages.grown(0, "input_json", partial_json='{"a": 1}')
+    end = messages.ended("tool_use") + messages.STOP
+    found = read("messages", [opened + opened + piece + opened + end])
+    assert [(one.id, one.arguments) for one in parts_of(found)] == [("t1", {"a": 1})]
+
+
 HALF: Final = "Zm9v\ud800"
 PICTURES: Final = {
     "chat": chat.delta(images=[{"image_url": {"url": f"data:image/png;base64,{HALF}"}}])

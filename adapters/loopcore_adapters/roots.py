@@ -63,7 +63,8 @@ def of_object(schema: Mapping[str, Json]) -> dict[str, Json]:
     if combined := list(_parts(root, schema, COMBINED)):
         kept["properties"] = _properties([root, *combined])
         needed = [root, *_parts(root, schema, ("allOf",))]
-        required = [name for part in needed for name in part.get("required") or ()]
+        names = [name for part in needed for name in _listed(part.get("required"))]
+        required = [name for name in names if isinstance(name, str)]
         kept |= {"required": list(dict.fromkeys(required))} if required else {}
     return kept
 

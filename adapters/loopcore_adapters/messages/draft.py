@@ -110,6 +110,9 @@ class Draft:
         kind: Kind = KINDS.get(text(start.get("type")), "other")
         block = Block(kind)
         self._newest = self._index(index)
+        known = self._open.get(self._newest)
+        if kind == "call" and known and known.id and known.id == start.get("id"):
+            return  # the same call, announced once more
         self._open[self._newest] = block
         if kind == "other":
             self.wonder(text(start.get("type")))
