@@ -38,6 +38,12 @@ class Fault:
     sentence: str
     error: str = ""
 
+    @property
+    def alone(self) -> str:
+        """The sentence without what becomes of the run, for where there is none."""
+        said = self.sentence.removesuffix(f" {ONE_CALL}")
+        return said.removesuffix(f" {ALL_OVER}")
+
 
 class HookFault(Exception):
     """What is wrong with a hook, as whoever wraps its function has found out.
@@ -349,10 +355,17 @@ def _short(value: object) -> str:
 
 @frozen(weakref_slot=False)
 class Applied:
-    """What some hooks decide together about one view; for tests."""
+    """What some hooks decide together about one view; for tests.
+
+    Args:
+        view: as the next hook would see it.
+        update: all they wrote, of the class of the point: a ToolCallUpdate where a call
+            is judged. A field that none of them wrote is UNSET.
+        writers: who last wrote each field.
+    """
 
     view: Any
-    update: Update
+    update: Any
     writers: Mapping[str, str]
 
 
@@ -371,7 +384,7 @@ def apply(
     found = point or _point_of(chosen, view)
     folded = fold(chosen, found, view)
     if folded.fault:
-        raise ValueError(folded.fault.sentence)
+        raise ValueError(folded.fault.alone)
     if folded.need:
         name, need = folded.need
         message = f"Hook {name!r} needs {need.key!r} at {found}; put it in view.answers"

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from loopcore.hooks.fold import ALL_OVER, ONE_CALL, Fault, code_of, fold
+from loopcore.hooks.fold import Fault, code_of, fold
 from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.runtime.purity import Returned, base, returned
@@ -37,10 +37,7 @@ def place(hook: Hooks, point: PointName) -> str:
 
 def failing(fault: Fault, view: Any, hint: str = "") -> Broken:  # noqa: ANN401  # a view
     """The law that a hook breaks by failing."""
-    sentence = fault.sentence
-    for consequence in (ALL_OVER, ONE_CALL):
-        sentence = sentence.removesuffix(f" {consequence}")
-    return broken(_law_of(sentence), f"{sentence}{hint}", view)
+    return broken(_law_of(fault.alone), f"{fault.alone}{hint}", view)
 
 
 def _law_of(sentence: str) -> Law:
