@@ -309,6 +309,12 @@ def test_a_mistake_is_a_sentence(past: Shell, command: str) -> None:
     assert told.code == 2
 
 
+def test_what_takes_no_prompt_does_not_speak_of_one(past: Shell) -> None:
+    told = past.loopcore("replay", "nosuch", "runs/r1.jsonl")
+
+    assert told.err.splitlines()[-1].endswith("An APP is an import path such as 'app'.")
+
+
 def test_what_a_journal_holds_cannot_steer_a_terminal(sh: Shell) -> None:
     sh.app('app("\\x1b[2J\\u202egone")')
     sh.loopcore("run", "app", "Hi!", "--journal", "r.jsonl")

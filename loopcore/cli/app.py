@@ -61,7 +61,7 @@ def loaded(name: str) -> App:
 def configuration(name: str) -> LoopConfig:
     """The configuration of an app, for what needs no interpreter."""
     path, _, attribute = name.partition(":")
-    return _member(_imported(path, NO_MODULE), attribute or "config", LoopConfig)
+    return _member(_imported(path, NO_APP), attribute or "config", LoopConfig)
 
 
 def callable_of(name: str) -> Callable[[Any], Any]:
@@ -137,9 +137,9 @@ def _imported(path: str, missing: str) -> ModuleType:
         raise Mistake(_broken(path, problem)) from problem
 
 
+NO_APP: Final = "There is no module {0!r} here. An APP is an import path such as 'app'."
 NO_MODULE: Final = (
-    "There is no module {0!r} here. An APP is an import path such as 'app'. If {0!r} "
-    "begins the prompt, put the whole prompt into quotes."
+    f"{NO_APP} If {{0!r}} begins the prompt, put the whole prompt into quotes."
 )
 TOOLS_OF: Final = (
     "--tools takes the import path of a module with functions that are decorated with "
