@@ -44,7 +44,7 @@ Found: TypeAlias = Success[Any] | Failure[ModelError | ServiceError]
 T = TypeVar("T")
 
 
-def several(given: Iterable[T]) -> tuple[T, ...]:
+def several(given: Iterable[Any]) -> tuple[Any, ...]:  # mypy binds no T of a converter
     """These as a tuple: views may be written with lists, as they are printed."""
     return tuple(given)
 
