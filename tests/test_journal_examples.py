@@ -40,12 +40,12 @@ def test_a_run_is_recorded_and_replayed(
     assert Journal.read("runs/r1.jsonl").unwrap().run_id == "r1"
 
 
-def test_a_run_is_forked_at_turn_three(
+def test_the_recorded_run_is_forked_after_its_first_turn(
     load: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Api 1.17."""
     app = load("app")
-    model = ScriptedModel(WEATHER, WEATHER, WEATHER, "No.", id=app.model.id)
+    model = ScriptedModel(WEATHER, "No.", id=app.model.id)
     interpreter = Interpreter(model, app.weather)
     journal = "runs/r1.jsonl"
     run_sync(app.config, interpreter, "Umbrella?", run_id="r1", journal=journal)
@@ -53,7 +53,7 @@ def test_a_run_is_forked_at_turn_three(
     result = load("fork").result
 
     assert capsys.readouterr().out == f"{standing_in.ANSWER}\n"
-    assert len(result.state.transcript) == 8
+    assert len(result.state.transcript) == 4
     assert result.state.transcript[-1].model == "anthropic:claude-sonnet-4-5"
     assert Journal.read("runs/r1-strong.jsonl").unwrap().run_id == "r1-strong"
 

@@ -7,7 +7,7 @@ from app import config, model, weather
 
 strong = connect("anthropic:claude-sonnet-4-5")
 past = Journal.read("runs/r1.jsonl").unwrap()
-state = fork(config, past, turn=3, run_id="r1-strong").unwrap()   # after turn 3; shares its memory with the past
+state = fork(config, past, turn=1, run_id="r1-strong").unwrap()   # after turn 1; shares its memory with the past
 result = run_sync(config, Interpreter(model, strong, weather), Continue(model=strong),
                   state=state, journal="runs/r1-strong.jsonl")
 print(result.output)

@@ -12,4 +12,4 @@ match replay(config, past):                        # no model, no tool, no netwo
     case Success(again):
         print(len(again.steps), "steps, the same to the byte:", again.result.output)
     case Failure(divergence):
-        print(divergence)                          # at input 3: CallModel.messages[2] differs; hook 'redact' wrote it
+        print(divergence)                          # Diverged at input 3 ...: messages[2]: recorded ..., now ..., by hook ...
