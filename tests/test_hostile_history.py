@@ -307,3 +307,32 @@ def test_an_argument_may_have_the_name_of_a_keyword(name: str) -> None:
     (declared,) = tool["functionDeclarations"]
     sent = declared["parametersJsonSchema"]["properties"][name]
     assert sent == {"anyOf": [{"$ref": "#/$defs/A"}], "description": "an A"}
+
+
+NAMES: Final = (
+    *("stream", "tools", "tool_choice", "thinking", "reasoning", "text", "system"),
+    *("output_config", "generation_config", "tool_config", "messages", "contents"),
+    *("input", "instructions", "max_tokens", "cache_control", "response_format"),
+    *("stream_options", "include", "model", "thinking_config"),
+)
+"""Options that requests have fields for, or that are looked at."""
+
+VALUES: Final[list[Json]] = [
+    *(None, True, 0, 2.5, "", "x", [], [1], [None], {}, {"a": 1}, {"type": "x"}),
+    {"\ud800": "\udfff"},
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("wire", WIRES)
+def test_any_option_goes_as_it_is_or_is_left_out(wire: str, name: str) -> None:
+    """What makes no sense is the server's to refuse: the call itself never raises."""
+    tools = (LOOK,)
+    for value in VALUES:
+        encode = WIRES[wire].encoder({name: value})
+        for more in ((), tools):
+            call = CallModel("i", MODELS[wire], [HI], tools=more, thinking="low")
+            given: dict[str, Json] = {"options": {name: value}, "output": {}}
+            later = evolve(call, **given)
+            bodies = [encode(one).body.decode() for one in (call, later)]
+            assert all(isinstance(json.loads(body), dict) for body in bodies)

@@ -1,7 +1,7 @@
 """Requests: a `CallModel` as a request of generateContent, streamed or in one piece."""
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, cast
 from urllib.parse import quote
 
 from attrs import define, field
@@ -77,14 +77,17 @@ class Encoder:
             "POST", path, HEADERS, joined({**fields, "contents": contents, **top})
         )
 
-    def _tools(self, call: CallModel, more: Iterable[Json]) -> Ready | None:
+    def _tools(self, call: CallModel, more: Json) -> Ready | None:
         """The functions, and beside them the provider's own tools, given as an option."""
         functions = [self._pieces.get(spec, None, _function) for spec in call.tools]
         if name := answer_tool(call):
             functions.append(_declared(name, ANSWER_SAYS, rooted(call.output or {})))
         declared = joined({"functionDeclarations": array(functions)})
         tools = [declared] if functions else []
-        tools += map(written, more)
+        listed: Iterable[Json] = [more] if more else ()
+        if isinstance(more, list | tuple):
+            listed = cast("Sequence[Json]", more)
+        tools += map(written, listed)
         return array(tools) if tools else None
 
 
