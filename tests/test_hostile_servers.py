@@ -329,4 +329,4 @@ def test_a_stream_without_an_end_is_a_fault(wire: str) -> None:
     assert any(decoder.feed(piece) for _ in range(2_000))
     found = fault_of(decoder.finish())
     assert (found.kind, found.partial is None) == ("bad_response", False)
-    assert "more than 64000 bytes" in found.message
+    assert "more than 16000 bytes" in found.message

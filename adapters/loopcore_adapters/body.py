@@ -16,7 +16,7 @@ from loopcore_adapters.sse import BOM, LIMIT, Event, Events, TooLarge
 Said: TypeAlias = tuple[str, Json]
 """The name of an event, and its JSON. A response in one piece has an empty name."""
 
-MOST: Final = 64
+MOST: Final = 16
 """How many times the limit a whole stream may have: one without an end is a fault."""
 
 BEGINNING: Final = 1200
