@@ -1,6 +1,7 @@
 """The proving kit on ourselves: every order of loops that use everything, and policies."""
 
-from typing import Any, Final
+from typing import Final
+from unittest import TestCase
 
 import pytest
 from hypothesis import settings
@@ -51,9 +52,9 @@ FEWER: Final = max(settings().max_examples // 5, 25)
 """Each example of a machine is a run of many steps."""
 
 
-def machine(config: LoopConfig) -> Any:  # a test case
+def machine(config: LoopConfig) -> type[TestCase]:
     """A machine that is given fewer examples than other properties."""
-    made: Any = loop_machine(config)
+    made = loop_machine(config)
     made.settings = settings(made.settings, max_examples=FEWER)
     return made
 

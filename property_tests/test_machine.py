@@ -3,8 +3,6 @@
 Every law sees every step. A failure is printed as the program that leads to it.
 """
 
-from typing import Any
-
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -13,7 +11,7 @@ from property_tests.programs import Setup
 from property_tests.strategies import setups
 from property_tests.world import Refused
 
-TestLoop: Any = loop_machine(st.builds(Setup.config, setups()), Refused())
+TestLoop = loop_machine(st.builds(Setup.config, setups()), Refused())
 TestLoop.settings = settings(
     TestLoop.settings, max_examples=max(settings().max_examples // 3, 25)
 )

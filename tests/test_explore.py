@@ -396,7 +396,7 @@ def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
     explore(config(), "go", replies=["done"], progress=lines.append)
 
-    assert "explored 2 states, 1 are left to look at" == lines[0]
+    assert ("explored 2 states, 1 are left to look at", "") == (lines[0], lines[-1])
 
 
 def test_what_is_refused_at_once_is_refused() -> None:

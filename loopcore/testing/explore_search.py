@@ -84,7 +84,8 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
         services: for each service that hooks consult, all it may give: JSON or an
             exception; and for each hook that asks a model, the replies.
         decisions: how a person may decide: functions of the `RequestApproval`.
-        progress: told about once a second how far it is; by default a terminal is.
+        progress: told about once a second how far it is, and nothing at the end; by
+            default a terminal is told.
 
     Returns:
         What was seen; `.counterexample` is the shortest order in which something is
@@ -105,6 +106,8 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
         complete = search.run(first, [input_of(one) for one in given])
     except Broken as broken:
         return search.found(False, _counterexample(broken, search.link, first))  # noqa: FBT003
+    finally:
+        search.over()
     found = search.found(complete)
     if not complete and bound is None:
         raise Endless(found)
@@ -171,6 +174,7 @@ class Search:
     depth: int = 0
     link: Link | None = None
     told: float = field(factory=time.monotonic)
+    has_told: bool = False
 
     def run(self, first: Watch, given: Iterable[Input]) -> bool:
         """Visit every state, or as many as the bound allows. Whether it was every one.
@@ -304,8 +308,13 @@ class Search:
         now = time.monotonic()
         if now - self.told < EVERY:
             return
-        self.told = now
+        self.told, self.has_told = now, True
         self.tell(f"explored {len(self.seen):,} states, {left:,} are left to look at")
+
+    def over(self) -> None:
+        """Leave no line behind."""
+        if self.has_told:
+            self.tell("")
 
 
 SAID: Final = "of everything that is asked, somebody says what may come of it"

@@ -29,7 +29,13 @@ from loopcore.tools import ToolOutput, ToolSpec
 Configs: TypeAlias = AnyConfig | Drawn[Any]
 
 
-def loop_machine(config: Configs, *checks: Check | Law) -> type[TestCase]:
+class LoopCase(TestCase):
+    """A test case whose `settings` are Hypothesis's."""
+
+    settings: ClassVar[settings]
+
+
+def loop_machine(config: Configs, *checks: Check | Law) -> type[LoopCase]:
     """A test case of a whole configuration, for unittest and pytest to run.
 
     Whatever may happen to a run happens, in any order: prompts, replies of every kind,
@@ -47,15 +53,14 @@ def loop_machine(config: Configs, *checks: Check | Law) -> type[TestCase]:
     drawn: Any = config if is_drawn else st.just(config)
     laws = (*LAWS, *laws_of(*checks))
     made: Any = type("Loop", (LoopMachine,), {"configs": drawn, "laws": laws})
-    case: Any = made.TestCase
+    case: type[LoopCase] = made.TestCase
     case.settings = settings(
         deadline=None,
         stateful_step_count=STEPS,
         suppress_health_check=SLOW,
         phases=DRAWN if is_drawn else FIXED,
     )
-    tested: type[TestCase] = case
-    return tested
+    return case
 
 
 FIXED: Final = (Phase.explicit, Phase.reuse, Phase.generate)
