@@ -502,6 +502,46 @@ def test_a_journal_shrinks_to_what_matters(tmp_path: Path) -> None:
     assert [len(m.text) for m in again.result.state.transcript] == [1, 0, 20]
 
 
+def test_calls_that_are_left_keep_their_own_results(tmp_path: Path) -> None:
+    """A call that is left out moves those behind it up; so do their answers."""
+    path = tmp_path / "a.jsonl"
+    urls = "https://x", "https://y", "https://z"
+    recorded(path, [got(url, f"c{n}") for n, url in enumerate(urls)], "done")
+
+    def two_are_left(again: Replay[Any]) -> bool:
+        found = again.result.state.transcript
+        results = [m for m in found if isinstance(m, ToolResultMessage)]
+        return len(results) > 1 and "://z" in results[-1].text
+
+    small = shrink(config(), read(path), two_are_left)
+
+    found = replay(config(), small).unwrap().result.state.transcript
+    assert [m.call_id for m in found if isinstance(m, ToolResultMessage)] == [
+        "c1",
+        "c2",
+    ]
+    assert found[-1].text.endswith("https://z")
+
+
+@pytest.mark.parametrize("turns", [5, 20])
+def test_what_cannot_be_smaller_is_not_tried_again_and_again(
+    tmp_path: Path, turns: int
+) -> None:
+    """So many tries as there are things to leave out, and not the square of that."""
+    path, tries = tmp_path / "a.jsonl", list[int]()
+    calls = [got("x", f"c{n}") for n in range(turns)]
+    recorded(path, *calls, "d")
+
+    def all_are_there(again: Replay[Any]) -> bool:
+        tries.append(len(again.steps))
+        return len(again.steps) >= 2 * turns
+
+    small = shrink(config(), read(path), all_are_there)
+
+    assert len(small.entries) == 2 * turns
+    assert len(tries) < 25 * turns
+
+
 def test_a_hook_that_matters_stays(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     hooks = sliding_window(9), STRICT

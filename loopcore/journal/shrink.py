@@ -1,6 +1,8 @@
 """`shrink`: the smallest journal of which something still holds."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from attrs import evolve, frozen
@@ -9,11 +11,14 @@ from returns.result import Failure
 from loopcore.config import AnyConfig
 from loopcore.effects import Effect, RequestApproval, RunTool
 from loopcore.inputs import Answer, FollowUp, Input, Prompt, Steer
-from loopcore.journal.journal import Journal
+from loopcore.journal.digests import Digests
+from loopcore.journal.folding import Step
+from loopcore.journal.journal import Journal, header_for
+from loopcore.journal.ledger import Ledger
 from loopcore.journal.lines import Entry
 from loopcore.journal.replay import Replay, replay
 from loopcore.messages import AssistantMessage, Text
-from loopcore.reducer import deliver, step
+from loopcore.reducer import RunResult, deliver, step
 from loopcore.state import State
 from loopcore.tools import ToolOutput
 
@@ -31,6 +36,12 @@ class Case:
     journal: Journal
 
 
+Draft: TypeAlias = tuple[AnyConfig, Sequence[Entry]]
+"""What may be left of a case: it is yet to be seen what of it fits."""
+
+Smaller: TypeAlias = Callable[[Case], Iterator[Draft]]
+
+
 def shrink(config: AnyConfig, journal: Journal, fails: Fails) -> Journal:
     """The smallest journal found of which `fails` still says yes.
 
@@ -46,7 +57,6 @@ def shrink(config: AnyConfig, journal: Journal, fails: Fails) -> Journal:
     Raises:
         ValueError: if it does not hold of the journal itself, or that does not replay.
     """
-    case = Case(config, journal)
     whole = replay(config, journal)
     if isinstance(whole, Failure):
         message = f"shrink() needs a journal that replays: {whole.failure()}"
@@ -54,50 +64,67 @@ def shrink(config: AnyConfig, journal: Journal, fails: Fails) -> Journal:
     if not fails(whole.unwrap()):
         message = "shrink() needs a journal of which fails(replay) says yes; it said no"
         raise ValueError(message)
-    return _shrunk(case, fails).journal
+    return _shrunk(Case(config, journal), fails).journal
 
 
 def _shrunk(case: Case, fails: Fails) -> Case:
     """Smaller and smaller ones, until none is left to try."""
-    tries, again = 0, True
-    while again and tries < MOST:
-        again = False
-        for smaller in _smaller(case):
-            tries += 1
-            if tries > MOST:
-                break
-            if _holds(smaller, fails):
-                case, again = smaller, True
-                break
+    tries, before = iter(range(MOST)), None
+    while case is not before:
+        before = case
+        for smaller in SMALLER:
+            case = _passed(case, smaller, fails, tries)
     return case
 
 
-def _holds(case: Case, fails: Fails) -> bool:
-    found = replay(case.config, case.journal)
-    return not isinstance(found, Failure) and bool(fails(found.unwrap()))
+def _passed(case: Case, smaller: Smaller, fails: Fails, tries: Iterator[int]) -> Case:
+    """The case after one way of making it smaller, taken wherever it can be.
+
+    After one that holds it goes on from there: what did not hold before is tried again
+    only once all else was.
+    """
+    place = 0
+    while True:
+        draft = next(islice(smaller(case), place, None), None)
+        if draft is None or next(tries, None) is None:
+            return case
+        found = _refitted(case.journal, draft)
+        if found and fails(found[1]):
+            case = found[0]
+        else:
+            place += 1
 
 
-def _smaller(case: Case) -> Iterator[Case]:
-    """The journals that are a little smaller, the boldest first."""
-    yield from _fewer_hooks(case)
+def _without_hooks(case: Case) -> Iterator[Draft]:
+    hooks = case.config.hooks
+    for place in range(len(hooks)):
+        fewer = [*hooks[:place], *hooks[place + 1 :]]
+        yield evolve(case.config, hooks=fewer), case.journal.entries
+
+
+def _without_inputs(case: Case) -> Iterator[Draft]:
+    return ((case.config, kept) for kept in _fewer(case.journal.entries))
+
+
+def _without_calls(case: Case) -> Iterator[Draft]:
+    return ((case.config, kept) for kept in _fewer_calls(case.journal.entries))
+
+
+def _with_less(case: Case) -> Iterator[Draft]:
     entries = case.journal.entries
-    for kept in _fewer(entries):
-        yield from _refitted(case, kept)
-    for kept in _fewer_calls(entries):
-        yield from _refitted(case, kept)
     for place, entry in enumerate(entries):
         for given in _simpler(entry.input):
             changed = evolve(entry, input=given)
-            yield from _refitted(
-                case, (*entries[:place], changed, *entries[place + 1 :])
-            )
+            yield case.config, (*entries[:place], changed, *entries[place + 1 :])
 
 
-def _fewer_hooks(case: Case) -> Iterator[Case]:
-    hooks = case.config.hooks
-    for place in range(len(hooks)):
-        fewer = evolve(case.config, hooks=[*hooks[:place], *hooks[place + 1 :]])
-        yield from _refitted(Case(fewer, case.journal), case.journal.entries)
+SMALLER: Final[tuple[Smaller, ...]] = (
+    _without_hooks,
+    _without_inputs,
+    _without_calls,
+    _with_less,
+)
+"""Ways of making a journal smaller, the boldest first."""
 
 
 def _fewer(entries: Sequence[Entry]) -> Iterator[tuple[Entry, ...]]:
@@ -125,24 +152,41 @@ def _fewer_calls(entries: Sequence[Entry]) -> Iterator[tuple[Entry, ...]]:
 
 
 def _without(entries: Sequence[Entry], turn: str, n: int) -> list[Entry]:
-    ids = f"{turn}.run.{n}", f"{turn}.ask.{n}"
-    return [e for e in entries if getattr(e.input, "effect_id", "") not in ids]
+    """Without what was answered to this call; those behind it move up by one."""
+    kept: list[Entry] = []
+    for entry in entries:
+        given = entry.input
+        found = ANSWERED.fullmatch(getattr(given, "effect_id", ""))
+        if found is None or not isinstance(given, Answer) or found["turn"] != turn:
+            kept.append(entry)
+        elif (place := int(found["place"])) != n:
+            moved = f"{turn}.{found['kind']}.{place - (place > n)}"
+            kept.append(evolve(entry, input=evolve(given, effect_id=moved)))
+    return kept
 
 
-def _refitted(case: Case, entries: Sequence[Entry]) -> Iterator[Case]:
-    """The journal of what of these still fits; none if that is nothing."""
-    asked = _asked(case.journal)
-    state, fitting = case.journal.start, list[Entry]()
+ANSWERED: Final = re.compile(r"(?P<turn>.*)\.(?P<kind>run|ask)\.(?P<place>[0-9]+)")
+
+
+def _refitted(journal: Journal, draft: Draft) -> tuple[Case, Replay[Any]] | None:
+    """The journal of what still fits of a draft, and its replay; None if nothing does."""
+    config, entries = draft
+    asked, ledger = _asked(journal), Ledger(Digests())
+    state, found = journal.start, list[Step]()
     for entry in entries:
         given = _aimed(state, entry.input, asked)
         placed = deliver(state, given, at=entry.at)
         if isinstance(placed, Failure):
             continue
-        state, _ = step(case.config, placed.unwrap())
-        fitting.append(evolve(entry, input=given))
-    made = Journal.of(case.config, case.journal.start, fitting)
-    if not isinstance(made, Failure) and fitting:
-        yield Case(case.config, evolve(made.unwrap(), path=case.journal.path))
+        before, (state, effects) = state, step(config, placed.unwrap())
+        led = ledger.entry(state, effects)
+        made = Entry(given, entry.at, led, ledger.wrote(effects))
+        found.append(Step(len(found) + 1, made, before, state, effects, led))
+    if not found:
+        return None
+    header, taken = header_for(config, journal.start), tuple(one.entry for one in found)
+    small = Journal(journal.start, taken, (), header.config, header.hooks, journal.path)
+    return Case(config, small), Replay(tuple(found), RunResult.of(config, state))
 
 
 def _asked(journal: Journal) -> dict[str, tuple[str, str]]:
