@@ -18,15 +18,14 @@ from loopcore.frozen import vector
 from loopcore.testing.vectors import (
     SHIPPED,
     Report,
-    Step,
     Vector,
     Vectors,
     check,
-    main,
     reducer,
-    serve,
 )
-from loopcore.testing.vectors_form import (
+from loopcore.testing.vectors.__main__ import main
+from loopcore.testing.vectors.conform import Step, serve
+from loopcore.testing.vectors.form import (
     Form,
     Rule,
     canonical,
@@ -35,7 +34,7 @@ from loopcore.testing.vectors_form import (
     fields_of,
     worded,
 )
-from loopcore.testing.vectors_walks import WALKS
+from loopcore.testing.vectors.walks import WALKS
 from property_tests.faults.fault import Fault, copied, seeded
 from property_tests.faults.table import FAULTS
 

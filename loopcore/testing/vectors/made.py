@@ -28,10 +28,10 @@ from loopcore.testing.faults import CutStream, Duplicate, Late, RateLimit, SlowT
 from loopcore.testing.simulate_plan import Plan
 from loopcore.testing.simulate_process import Memory
 from loopcore.testing.simulate_run import Run
-from loopcore.testing.vectors_file import Vector, Vectors
-from loopcore.testing.vectors_form import digest_of, digests_of, effects_of, worded
-from loopcore.testing.vectors_walks import WALKS
-from loopcore.testing.vectors_words import TOOLS, Walk
+from loopcore.testing.vectors.file import Vector, Vectors
+from loopcore.testing.vectors.form import digest_of, digests_of, effects_of, worded
+from loopcore.testing.vectors.walks import WALKS
+from loopcore.testing.vectors.words import TOOLS, Walk
 from loopcore.tools import ToolOutput
 
 SEEDS: Final = range(7)

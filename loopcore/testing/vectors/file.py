@@ -21,12 +21,12 @@ from loopcore.frozen import (
 )
 from loopcore.inputs import Input
 from loopcore.state import State
-from loopcore.testing.vectors_form import Form
+from loopcore.testing.vectors.form import Form
 
 FORMAT: Final = "loopcore.vectors"
 VERSION: Final = 1
 
-SHIPPED: Final = Path(str(files("loopcore.testing") / "vectors.jsonl"))
+SHIPPED: Final = Path(str(files("loopcore.testing.vectors") / "vectors.jsonl"))
 """The file that comes with loopcore."""
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from loopcore.inputs import Abort, Continue, FollowUp, Steer
-from loopcore.testing.vectors_form import Form
-from loopcore.testing.vectors_words import (
+from loopcore.testing.vectors.form import Form
+from loopcore.testing.vectors.words import (
     AB,
     ALLOW,
     ASK,

@@ -5,9 +5,9 @@ from typing import Final
 
 from loopcore.inputs import Abort, Continue, FollowUp, Prompt, Steer
 from loopcore.messages import UserMessage
-from loopcore.testing.vectors_form import Form, Inner
-from loopcore.testing.vectors_ruled import RULED
-from loopcore.testing.vectors_words import (
+from loopcore.testing.vectors.form import Form, Inner
+from loopcore.testing.vectors.ruled import RULED
+from loopcore.testing.vectors.words import (
     AB,
     ALONE,
     AWAY,

@@ -19,7 +19,7 @@ from loopcore.messages import (
 )
 from loopcore.testing.doubles import Reply
 from loopcore.testing.explore_choices import BOTH, Decide
-from loopcore.testing.vectors_form import Form, Rule
+from loopcore.testing.vectors.form import Form, Rule
 from loopcore.tools import ToolOutput, ToolSpec
 
 
