@@ -9,7 +9,7 @@ from jsonschema_rs import validator_for
 from pydantic import Base64Bytes, BaseModel, Field, HttpUrl, IPvAnyAddress
 
 from loopcore.frozen import freeze
-from loopcore.testing.doubles_values import CannotMake, value_for
+from loopcore.testing.doubles.values import CannotMake, value_for
 
 NODE = {
     "type": "object",

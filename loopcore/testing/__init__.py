@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loopcore.testing import faults
 from loopcore.testing.doubles import FunctionModel, ScriptedModel, ScriptedTools
-from loopcore.testing.doubles_auto import AutoModel
-from loopcore.testing.doubles_effects import EffectScript
+from loopcore.testing.doubles.auto import AutoModel
+from loopcore.testing.doubles.effects import EffectScript
 from loopcore.testing.explore_search import explore
 from loopcore.testing.simulate import simulate
 

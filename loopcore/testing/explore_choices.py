@@ -18,7 +18,7 @@ from loopcore.inputs import Answer
 from loopcore.messages import AssistantMessage
 from loopcore.runtime.outcome import output_of_fault, spoken
 from loopcore.state import Running, State
-from loopcore.testing.doubles import Reply, reply_of
+from loopcore.testing.doubles.scripted import Reply, reply_of
 
 Decide: TypeAlias = Callable[[RequestApproval], Answer]
 """How a person may decide: `RequestApproval.approve`, or a function of one's own."""

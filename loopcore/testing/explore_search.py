@@ -16,7 +16,7 @@ from loopcore.inputs import Answer, Edit, Input
 from loopcore.reducer import Given
 from loopcore.reducer.door import input_of
 from loopcore.state import State
-from loopcore.testing.doubles import Reply
+from loopcore.testing.doubles.scripted import Reply
 from loopcore.testing.explore_choices import (
     BOTH,
     Choices,

@@ -16,7 +16,7 @@ from loopcore.events import (
 )
 from loopcore.runtime.inspect import Inspector
 from loopcore.testing.differences import LISTS, brief, differences, lines
-from loopcore.testing.doubles_effects import described
+from loopcore.testing.doubles.effects import described
 
 MOST: Final = 20
 """How many differences are told of, unless all are asked for."""

@@ -14,8 +14,8 @@ from loopcore.inputs import Input
 from loopcore.reducer import Given
 from loopcore.reducer.door import input_of
 from loopcore.testing.differences import brief
-from loopcore.testing.doubles import Reply
-from loopcore.testing.doubles_auto import AutoModel
+from loopcore.testing.doubles.auto import AutoModel
+from loopcore.testing.doubles.scripted import Reply
 from loopcore.testing.explore_choices import BOTH, Choices, Decide, Outcomes, listed
 from loopcore.testing.faults import Fault
 from loopcore.testing.faults import listed as faults_of

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 from attrs import evolve
 
 from loopcore.messages import AssistantMessage, ToolCall
-from loopcore.testing.doubles import Reply
+from loopcore.testing.doubles.scripted import Reply
 from loopcore.testing.simulate_plan import Plan
 from loopcore.testing.simulate_run import Ended
 

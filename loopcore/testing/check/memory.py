@@ -21,7 +21,7 @@ from loopcore.testing.check.course import Offer
 from loopcore.testing.check.one_view import Judge, keep_pairs
 from loopcore.testing.check.rebuilt import rebuilt
 from loopcore.testing.check.together import first_at, stand_together
-from loopcore.testing.doubles_values import CannotMake, value_for
+from loopcore.testing.doubles.values import CannotMake, value_for
 from loopcore.testing.strategies.listening import Heard, listening
 from loopcore.tools import ToolSpec
 

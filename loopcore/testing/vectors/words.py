@@ -17,7 +17,7 @@ from loopcore.messages import (
     ToolCall,
     Usage,
 )
-from loopcore.testing.doubles import Reply
+from loopcore.testing.doubles.scripted import Reply
 from loopcore.testing.explore_choices import BOTH, Decide
 from loopcore.testing.vectors.form import Form, Rule
 from loopcore.tools import ToolOutput, ToolSpec

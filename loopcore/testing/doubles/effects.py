@@ -28,7 +28,7 @@ from loopcore.runtime.model import Called, Model
 from loopcore.runtime.outcome import output_of_fault, spoken
 from loopcore.state import State
 from loopcore.testing.differences import brief, differences, lines
-from loopcore.testing.doubles import ScriptedTools, reply_of
+from loopcore.testing.doubles.scripted import ScriptedTools, reply_of
 
 DECISIONS: Final = (Approve, Edit, Reject, Respond)
 

@@ -12,8 +12,8 @@ from loopcore.events import Tell
 from loopcore.frozen import FrozenDict, Json, dump_json
 from loopcore.messages import AssistantMessage, Finish, ModelError, ToolCall
 from loopcore.runtime.model import Called, Model
-from loopcore.testing.doubles import stream
-from loopcore.testing.doubles_values import CannotMake, value_for
+from loopcore.testing.doubles.scripted import stream
+from loopcore.testing.doubles.values import CannotMake, value_for
 from loopcore.tools import ToolSpec
 
 MOST: Final = 3

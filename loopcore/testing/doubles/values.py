@@ -11,8 +11,8 @@ from attrs import define, field
 from loopcore.fan import is_array, is_object
 from loopcore.frozen import EMPTY, FrozenDict, Json, dump_json
 from loopcore.schemas import path, sentence, whole_check
-from loopcore.testing.doubles_schemas import NoValue, Reading, Schema, kinds
-from loopcore.testing.doubles_texts import NoPattern, matching, text_for, word
+from loopcore.testing.doubles.schemas import NoValue, Reading, Schema, kinds
+from loopcore.testing.doubles.texts import NoPattern, matching, text_for, word
 
 TRIES: Final = 60
 """How many values are made until one is valid."""
