@@ -41,7 +41,8 @@ from loopcore.hooks import (
     TurnView,
 )
 from loopcore.journal import Journal, replay
-from loopcore.testing import explore, explore_search
+from loopcore.testing import explore
+from loopcore.testing.explore import search
 
 ADD: Final = ToolSpec("add")
 PAY: Final = ToolSpec("pay", needs_approval=True)
@@ -384,14 +385,14 @@ def test_a_bound_ends_it_and_says_so() -> None:
 def test_without_a_bound_what_has_no_end_is_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(explore_search, "MOST", 20)
+    monkeypatch.setattr(search, "MOST", 20)
 
-    with pytest.raises(explore_search.Endless, match="Give bound= to see a part"):
+    with pytest.raises(search.Endless, match="Give bound= to see a part"):
         explore(config(), "go", replies=[calls(5)], tools={"add": ["2", "3"]})
 
 
 def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explore_search, "EVERY", 0.0)
+    monkeypatch.setattr(search, "EVERY", 0.0)
     lines: list[str] = []
 
     explore(config(), "go", replies=["done"], progress=lines.append)

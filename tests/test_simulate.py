@@ -41,7 +41,7 @@ from loopcore.hooks import ContextUpdate, ContextView, Hooks, Need
 from loopcore.journal import Journal, TornLine, replay
 from loopcore.policies import retry
 from loopcore.testing import AutoModel, FunctionModel, ScriptedTools, faults, simulate
-from loopcore.testing.explore_choices import BOTH, Choices
+from loopcore.testing.explore.choices import BOTH, Choices
 from loopcore.testing.faults import FAULTS, draw
 from loopcore.testing.invariants import LAWS, Broken, Moment, Tokens, hold
 from loopcore.testing.simulate import Simulation

@@ -7,7 +7,7 @@ from loopcore.testing import faults
 from loopcore.testing.doubles import FunctionModel, ScriptedModel, ScriptedTools
 from loopcore.testing.doubles.auto import AutoModel
 from loopcore.testing.doubles.effects import EffectScript
-from loopcore.testing.explore_search import explore
+from loopcore.testing.explore.search import explore
 from loopcore.testing.simulate import simulate
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from loopcore.inputs import Abort, Answer, Input, Prompt
 from loopcore.messages import AssistantMessage
 from loopcore.reducer import advance
 from loopcore.state import Rejected, State
-from loopcore.testing.explore_found import Counterexample
+from loopcore.testing.explore.found import Counterexample
 from loopcore.testing.invariants import Broken, Coded, Law, Moment, Watch, hold
 from loopcore.testing.invariants.moment import Unheld
 from loopcore.testing.invariants.watch import look

@@ -16,7 +16,7 @@ from loopcore.reducer.door import input_of
 from loopcore.testing.differences import brief
 from loopcore.testing.doubles.auto import AutoModel
 from loopcore.testing.doubles.scripted import Reply
-from loopcore.testing.explore_choices import BOTH, Choices, Decide, Outcomes, listed
+from loopcore.testing.explore.choices import BOTH, Choices, Decide, Outcomes, listed
 from loopcore.testing.faults import Fault
 from loopcore.testing.faults import listed as faults_of
 from loopcore.testing.invariants import LAWS, Check, Law, laws_of

@@ -14,7 +14,7 @@ from loopcore.runtime.running import LATE
 from loopcore.state import State
 from loopcore.testing.doubles.effects import answer_to
 from loopcore.testing.doubles.scripted import Reply, reply_of
-from loopcore.testing.explore_choices import Unsaid
+from loopcore.testing.explore.choices import Unsaid
 from loopcore.testing.faults import CutStream, Duplicate, Late, RateLimit, SlowTool
 from loopcore.testing.simulate_plan import Plan, named
 

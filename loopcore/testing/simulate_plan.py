@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 
 from loopcore.config import AnyConfig
 from loopcore.inputs import Input
-from loopcore.testing.explore_choices import Choices
+from loopcore.testing.explore.choices import Choices
 from loopcore.testing.faults import Crash, Fault, FullDisk, draw
 from loopcore.testing.invariants import Law
 from loopcore.testing.invariants.watch import Checked

@@ -15,7 +15,7 @@ from loopcore.history import repair
 from loopcore.inputs import Abort, Answer, Input
 from loopcore.runtime.live import LOST
 from loopcore.state import Rejected, State
-from loopcore.testing.explore_choices import Unsaid
+from loopcore.testing.explore.choices import Unsaid
 from loopcore.testing.invariants import Broken
 from loopcore.testing.simulate_journal import Died, Recorded
 from loopcore.testing.simulate_outside import Outside, Performed

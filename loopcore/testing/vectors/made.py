@@ -23,7 +23,7 @@ from loopcore.messages import AssistantMessage
 from loopcore.reducer import Effects, advance
 from loopcore.state import Rejected, State
 from loopcore.testing.doubles.scripted import Reply
-from loopcore.testing.explore_choices import Choices
+from loopcore.testing.explore.choices import Choices
 from loopcore.testing.faults import CutStream, Duplicate, Late, RateLimit, SlowTool
 from loopcore.testing.simulate_plan import Plan
 from loopcore.testing.simulate_process import Memory

@@ -18,7 +18,7 @@ from loopcore.messages import (
     Usage,
 )
 from loopcore.testing.doubles.scripted import Reply
-from loopcore.testing.explore_choices import BOTH, Decide
+from loopcore.testing.explore.choices import BOTH, Decide
 from loopcore.testing.vectors.form import Form, Rule
 from loopcore.tools import ToolOutput, ToolSpec
 

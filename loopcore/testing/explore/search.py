@@ -17,7 +17,7 @@ from loopcore.reducer import Given
 from loopcore.reducer.door import input_of
 from loopcore.state import State
 from loopcore.testing.doubles.scripted import Reply
-from loopcore.testing.explore_choices import (
+from loopcore.testing.explore.choices import (
     BOTH,
     Choices,
     Decide,
@@ -25,8 +25,8 @@ from loopcore.testing.explore_choices import (
     Unsaid,
     listed,
 )
-from loopcore.testing.explore_found import Counterexample, Exploration
-from loopcore.testing.explore_states import Numbers
+from loopcore.testing.explore.found import Counterexample, Exploration
+from loopcore.testing.explore.states import Numbers
 from loopcore.testing.invariants import LAWS, Broken, Check, Coded, Law, Watch, laws_of
 from loopcore.testing.invariants.moment import name_of
 from loopcore.testing.invariants.told import saved
