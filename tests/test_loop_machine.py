@@ -33,7 +33,7 @@ from loopcore.hooks import (
 )
 from loopcore.testing import loop_machine
 from loopcore.testing.invariants import LAWS, Broken, Moment, Watch, hold
-from loopcore.testing.machine_run import Run
+from loopcore.testing.machine.run import Run
 
 ADD: Final = ToolSpec("add")
 PAY: Final = ToolSpec("pay", needs_approval=True)

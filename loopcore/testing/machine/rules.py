@@ -12,7 +12,7 @@ from loopcore.effects import RunTool
 from loopcore.inputs import Abort, Answer, Continue, Input, Prompt
 from loopcore.messages import AssistantMessage
 from loopcore.testing.invariants import LAWS, Check, Law, laws_of
-from loopcore.testing.machine_moves import (
+from loopcore.testing.machine.moves import (
     PARTIALS,
     PLACES,
     STRANGERS,
@@ -21,7 +21,7 @@ from loopcore.testing.machine_moves import (
     reactions,
     tools_of,
 )
-from loopcore.testing.machine_run import Run
+from loopcore.testing.machine.run import Run
 from loopcore.testing.strategies.answering import prompts, queued
 from loopcore.testing.strategies.plain import Drawn
 from loopcore.tools import ToolOutput, ToolSpec

@@ -17,8 +17,8 @@ from loopcore.testing.explore.found import Counterexample
 from loopcore.testing.invariants import Broken, Coded, Law, Moment, Watch, hold
 from loopcore.testing.invariants.moment import Unheld
 from loopcore.testing.invariants.watch import look
-from loopcore.testing.machine_moves import Reaction
-from loopcore.testing.machine_shrink import Way, shortest
+from loopcore.testing.machine.moves import Reaction
+from loopcore.testing.machine.shrink import Way, shortest
 from loopcore.testing.strategies.history import renumber
 
 RUN_ID: Final = "r"
