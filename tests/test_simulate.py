@@ -45,10 +45,10 @@ from loopcore.testing.explore.choices import BOTH, Choices
 from loopcore.testing.faults import FAULTS, draw
 from loopcore.testing.invariants import LAWS, Broken, Moment, Tokens, hold
 from loopcore.testing.simulate import Simulation
-from loopcore.testing.simulate_journal import Recorded
-from loopcore.testing.simulate_plan import Plan
-from loopcore.testing.simulate_process import Memory
-from loopcore.testing.simulate_run import Run, simulated
+from loopcore.testing.simulate.plan import Plan
+from loopcore.testing.simulate.process import Memory
+from loopcore.testing.simulate.recorded import Recorded
+from loopcore.testing.simulate.run import Run, simulated
 from tests.driving import MODEL, config, spec, spoken
 
 A, B = ToolCall("a", {"x": 1}, "c1"), ToolCall("b", id="c2")

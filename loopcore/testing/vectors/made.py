@@ -25,9 +25,9 @@ from loopcore.state import Rejected, State
 from loopcore.testing.doubles.scripted import Reply
 from loopcore.testing.explore.choices import Choices
 from loopcore.testing.faults import CutStream, Duplicate, Late, RateLimit, SlowTool
-from loopcore.testing.simulate_plan import Plan
-from loopcore.testing.simulate_process import Memory
-from loopcore.testing.simulate_run import Run
+from loopcore.testing.simulate.plan import Plan
+from loopcore.testing.simulate.process import Memory
+from loopcore.testing.simulate.run import Run
 from loopcore.testing.vectors.file import Vector, Vectors
 from loopcore.testing.vectors.form import digest_of, digests_of, effects_of, worded
 from loopcore.testing.vectors.walks import WALKS

@@ -7,8 +7,8 @@ from attrs import evolve
 
 from loopcore.messages import AssistantMessage, ToolCall
 from loopcore.testing.doubles.scripted import Reply
-from loopcore.testing.simulate_plan import Plan
-from loopcore.testing.simulate_run import Ended
+from loopcore.testing.simulate.plan import Plan
+from loopcore.testing.simulate.run import Ended
 
 MOST: Final = 4_000
 """How much may happen, in all the smaller runs that are tried."""

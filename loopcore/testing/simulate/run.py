@@ -17,10 +17,10 @@ from loopcore.runtime.live import LOST
 from loopcore.state import Rejected, State
 from loopcore.testing.explore.choices import Unsaid
 from loopcore.testing.invariants import Broken
-from loopcore.testing.simulate_journal import Died, Recorded
-from loopcore.testing.simulate_outside import Outside, Performed
-from loopcore.testing.simulate_plan import Beside, Plan
-from loopcore.testing.simulate_process import Memory
+from loopcore.testing.simulate.outside import Outside, Performed
+from loopcore.testing.simulate.plan import Beside, Plan
+from loopcore.testing.simulate.process import Memory
+from loopcore.testing.simulate.recorded import Died, Recorded
 
 Do: TypeAlias = Callable[[], None]
 

@@ -10,7 +10,7 @@ from loopcore.reducer import advance
 from loopcore.state import Rejected, State
 from loopcore.testing.invariants import Broken, Watch
 from loopcore.testing.invariants.watch import TOTAL, Checked
-from loopcore.testing.simulate_plan import Plan
+from loopcore.testing.simulate.plan import Plan
 
 RUN_ID: Final = "r"
 

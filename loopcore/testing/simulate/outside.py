@@ -16,7 +16,7 @@ from loopcore.testing.doubles.effects import answer_to
 from loopcore.testing.doubles.scripted import Reply, reply_of
 from loopcore.testing.explore.choices import Unsaid
 from loopcore.testing.faults import CutStream, Duplicate, Late, RateLimit, SlowTool
-from loopcore.testing.simulate_plan import Plan, named
+from loopcore.testing.simulate.plan import Plan, named
 
 T = TypeVar("T")
 

@@ -19,8 +19,8 @@ from loopcore.state import Rejected, State
 from loopcore.testing.differences import differences
 from loopcore.testing.faults import Crash, FullDisk
 from loopcore.testing.invariants import Broken
-from loopcore.testing.simulate_plan import Plan, named
-from loopcore.testing.simulate_process import Memory
+from loopcore.testing.simulate.plan import Plan, named
+from loopcore.testing.simulate.process import Memory
 
 T = TypeVar("T")
 

@@ -21,9 +21,9 @@ from loopcore.testing.faults import Fault
 from loopcore.testing.faults import listed as faults_of
 from loopcore.testing.invariants import LAWS, Check, Law, laws_of
 from loopcore.testing.invariants.watch import Checked
-from loopcore.testing.simulate_plan import Plan
-from loopcore.testing.simulate_run import Ended, Happened, simulated
-from loopcore.testing.simulate_shrink import smallest
+from loopcore.testing.simulate.plan import Plan
+from loopcore.testing.simulate.run import Ended, Happened, simulated
+from loopcore.testing.simulate.shrink import smallest
 
 WATCHED: Final = 0.1
 """The share of runs that all laws see: they make a run four times as slow."""
