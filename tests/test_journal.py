@@ -10,6 +10,7 @@ import signal
 import stat
 from collections.abc import Callable
 from contextlib import nullcontext
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ from loopcore import (
 from loopcore.hooks import (
     Ask,
     Block,
+    ContextUpdate,
     ContextView,
     Hooks,
     ToolCallView,
@@ -658,6 +660,23 @@ def test_a_divergence_is_told_by_who_insists_that_there_is_none(tmp_path: Path) 
         failed.unwrap()
 
     assert raised.value.__cause__ == failed.failure()
+
+
+def test_what_an_impure_hook_wrote_then_and_now_is_told(tmp_path: Path) -> None:
+    """Each fold makes another value, so no digest leads to one."""
+    times = count(1)
+
+    def tell(_: ContextView) -> ContextUpdate:
+        return ContextUpdate(system=f"At {next(times)}")
+
+    clock = Hooks("clock", transform_context=tell)
+    path = tmp_path / "r.jsonl"
+    recorded(path, under=config(clock))
+
+    found = diverged(config(clock), read(path))
+
+    assert (found.field, found.recorded) == ("system", "At 1")
+    assert re.fullmatch(r"At [2-9]", found.now)
 
 
 def test_a_divergence_is_equal_to_its_copy_from_another_process(tmp_path: Path) -> None:

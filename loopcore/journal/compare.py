@@ -86,8 +86,8 @@ class Inquiry:
             effect=found.effect,
             kind=found.kind,
             field=found.field,
-            recorded=self._value(found.recorded),
-            now=self._value(found.now),
+            recorded=self._value(found.recorded, self._hint(found)),
+            now=self._value(found.now, self._asked_now(found)),
             hook=hook,
             point=point,
             is_new=bool(hook) and hook not in self._journal.hooks,
@@ -172,13 +172,33 @@ class Inquiry:
         if was != is_:
             yield Found("stop", _stop(was), _stop(is_))
 
-    def _value(self, digest: Json) -> Json:
-        """What has the digest, as it is told; the digest itself if that is not known."""
+    def _value(self, digest: Json, else_: Json = None) -> Json:
+        """What has the digest, as it is told; if that is not known, the other, or itself.
+
+        Where a hook is not pure, nothing has the digest: each fold makes another value.
+        """
         for digests in (self._now, self._then):
             value = digests.value(digest) if isinstance(digest, str) else UNSET
             if value is not UNSET:
                 return _told(value)
-        return digest
+        return digest if digest is None or else_ is None else else_
+
+    def _hint(self, found: Found) -> Json:
+        """How the recorded field of a request begins, if a hook wrote it."""
+        if found.kind != "CallModel":
+            return None
+        points = WRITERS[found.kind]
+        written = [fields for _, p, fields in self._step.entry.wrote if p in points]
+        hints = [fields[found.field] for fields in written if found.field in fields]
+        return hints[-1] if hints else None
+
+    def _asked_now(self, found: Found) -> Json:
+        """The field of a request as this step asks it."""
+        for effect in self._step.effects.perform:
+            if effect.id == found.effect and isinstance(effect, CallModel):
+                value = getattr(effect, found.field, None)
+                return None if value is None else _told(value)
+        return None
 
     def _writer(self, found: Found) -> tuple[str, str]:
         """The hook that wrote the present value; else the one that wrote the recorded."""
