@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from rich.cells import cell_len
 
 from loopcore import CallModel, Prompt
-from loopcore.cli.view_screen import Look, screen
+from loopcore.cli.view.screen import Look, screen
 from loopcore.journal import Entry, Journal
 from loopcore_adapters.viewer import Seen, Timeline, page_of, timeline
 from loopcore_adapters.viewer.lanes import runs

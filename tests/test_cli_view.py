@@ -10,9 +10,9 @@ from attrs import evolve
 from rich.cells import cell_len
 
 from loopcore import CustomMessage, Message, Prompt, State, SystemMessage
-from loopcore.cli.view_keys import named
-from loopcore.cli.view_loop import Visit, moved
-from loopcore.cli.view_screen import Look, screen
+from loopcore.cli.view.keys import named
+from loopcore.cli.view.loop import Visit, moved
+from loopcore.cli.view.screen import Look, screen
 from loopcore.journal import Journal
 from loopcore_adapters.viewer import Seen, timeline
 from tests import golden

@@ -8,7 +8,7 @@ from attrs import frozen
 from rich.text import Text
 
 from loopcore.cli.harmless import harmless, one_line
-from loopcore.cli.view_text import (
+from loopcore.cli.view.text import (
     Row,
     body_lines,
     diff_lines,

@@ -14,7 +14,7 @@ from loopcore.cli.saving import reserve
 from loopcore.cli.session import counted
 
 if TYPE_CHECKING:
-    from loopcore.cli.view_loop import Visit
+    from loopcore.cli.view.loop import Visit
 
 WIDTH: Final = 110
 HEIGHT: Final = 30
@@ -50,7 +50,7 @@ def view_(*, app: str, journal: Path, **given: Any) -> None:  # noqa: ANN401  # 
 
 def _visit(app: str, journal: Path, other: Path | None) -> "Visit":
     # Commands that look at nothing need not wait for what is out there.
-    from loopcore.cli.view_loop import Visit  # noqa: PLC0415
+    from loopcore.cli.view.loop import Visit  # noqa: PLC0415
     from loopcore_adapters.viewer import Seen, timeline  # noqa: PLC0415
 
     config, past = configuration(app), journal_of(journal)
@@ -102,9 +102,9 @@ def _write(visit: "Visit", file: Path, at: int, *, as_json: bool) -> None:
 
 
 def _show(visit: "Visit", at: int, *, as_json: bool) -> None:
-    from loopcore.cli.view_json import point_json  # noqa: PLC0415  # as above
-    from loopcore.cli.view_loop import watch  # noqa: PLC0415
-    from loopcore.cli.view_screen import Look, screen  # noqa: PLC0415
+    from loopcore.cli.view.loop import watch  # noqa: PLC0415
+    from loopcore.cli.view.screen import Look, screen  # noqa: PLC0415
+    from loopcore.cli.view.told import point_json  # noqa: PLC0415  # as above
 
     console = Console(highlight=False)
     if as_json:

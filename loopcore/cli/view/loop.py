@@ -11,8 +11,8 @@ from rich.console import Console
 
 from loopcore.cli.mistakes import Mistake
 from loopcore.cli.saving import reserve, save
-from loopcore.cli.view_keys import pressed
-from loopcore.cli.view_screen import Look, chosen, screen
+from loopcore.cli.view.keys import pressed
+from loopcore.cli.view.screen import Look, chosen, screen
 from loopcore.config import LoopConfig
 from loopcore.journal import Journal, diff, explain, fork
 from loopcore_adapters.viewer import Seen
