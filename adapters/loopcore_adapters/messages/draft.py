@@ -144,9 +144,11 @@ class Draft:
 
     def _text(self, said: Mapping[str, Json], name: str) -> str:
         found = said.get(name)
-        if not (isinstance(found, str | None) and name):
+        if isinstance(found, str):
+            return found
+        if found is not None or not name:
             self.wonder(text(said.get("type")))
-        return text(found)
+        return ""
 
     def usage(self, usage: Json) -> None:
         """Counts so far: they are totals, so the last one holds, field by field."""
