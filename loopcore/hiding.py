@@ -21,6 +21,7 @@ from loopcore.messages import (
 
 Hide: TypeAlias = Callable[[str], str]
 Pattern: TypeAlias = str | re.Pattern[str]
+Patterns: TypeAlias = Pattern | Iterable[Pattern]
 
 
 def hider(who: str, patterns: Iterable[Pattern], replacement: str) -> Hide:
@@ -41,6 +42,16 @@ def hider(who: str, patterns: Iterable[Pattern], replacement: str) -> Hide:
     return hide
 
 
+def hider_of(redact: Patterns) -> Hide | None:
+    """What journals hide by `redact=`; None if that is nothing.
+
+    Raises:
+        ValueError: for what is no regular expression.
+    """
+    patterns = (redact,) if isinstance(redact, str | re.Pattern) else tuple(redact)
+    return hider("redact", patterns, "[redacted]") if patterns else None
+
+
 def _compiled(who: str, pattern: Pattern) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
@@ -54,8 +65,10 @@ ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 def _hidden(found: tuple[re.Pattern[str], ...], replacement: str, text: str) -> str:
+    """The text without what these find. What is hidden already stays as it is."""
     for pattern in found:
-        text = pattern.sub(lambda _: replacement, text)
+        pieces = text.split(replacement) if replacement else [text]
+        text = replacement.join(pattern.sub(lambda _: replacement, p) for p in pieces)
     return text
 
 
@@ -151,10 +164,10 @@ def _object(value: FrozenDict[Json], hide: Hide) -> FrozenDict[Json]:
 KEPT: Final = frozenset(
     (
         *("id", "effect_id", "run_id", "model", "asked", "finish", "outcome", "mime"),
-        *("kind", "thinking", "spec", "tools"),
+        *("kind", "thinking"),
     )
 )
-"""Fields that are no prose, or a tool's own description: a run needs them as they are."""
+"""Fields that are no prose: a run needs them as they are."""
 
 KEPT_OF: Final[dict[str, frozenset[str]]] = {
     "Stop": frozenset(("reason", "hook", "point")),
@@ -163,7 +176,38 @@ KEPT_OF: Final[dict[str, frozenset[str]]] = {
     "Known": frozenset(("hook", "key")),
     "Consult": frozenset(("service",)),
     "CallModel": frozenset(("by", "output")),
+    "ToolSpec": frozenset(("name", "execution", "on_interrupt")),
 }
+PROSE: Final = frozenset(
+    ("description", "title", "$comment", "default", "examples", "enum", "const")
+)
+"""Keywords of a schema whose values are texts, or data as arguments are."""
+
+NAMING: Final = frozenset(
+    ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+)
+"""Keywords whose keys are names, each of a schema."""
+
+
+def _schema(value: Json, hide: Hide) -> Json:
+    """A schema whose words are hidden; the rules that it makes stay."""
+    match value:
+        case FrozenDict():
+            items: FrozenDict[Json] = value  # pyright: ignore[reportUnknownVariableType]  # it is JSON
+            return FrozenDict((k, _keyword(k, v, hide)) for k, v in items.items())
+        case tuple():
+            return tuple(_schema(item, hide) for item in value)  # pyright: ignore[reportUnknownVariableType]
+        case _:
+            return value
+
+
+def _keyword(name: str, value: Json, hide: Hide) -> Json:
+    if name in NAMING and isinstance(value, FrozenDict):
+        items: FrozenDict[Json] = value  # pyright: ignore[reportUnknownVariableType]  # it is JSON
+        return FrozenDict((key, _schema(item, hide)) for key, item in items.items())
+    return hide_json(value, hide) if name in PROSE else _schema(value, hide)
+
+
 RECORDS_BY_ID: Final = frozenset(("pending", "partials"))
 
 
@@ -203,6 +247,8 @@ def _hide_fields(record: Any, hide: Hide) -> Any:  # noqa: ANN401  # any record 
 
 
 def _hide_field(name: str, value: Any, hide: Hide) -> Any:  # noqa: ANN401  # any field
+    if name == "parameters":  # a tool's
+        return _schema(value, hide)
     if name in RECORDS_BY_ID:
         return FrozenDict((key, hide_record(item, hide)) for key, item in value.items())
     return hide_record(value, hide)

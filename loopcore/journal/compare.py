@@ -94,7 +94,7 @@ class Inquiry:
         )
 
     def _folded(self, config: AnyConfig) -> Ledger:
-        ledger = Ledger(Digests(remember=True))
+        ledger = Ledger(Digests(self._journal.hide, remember=True))
         for one in steps(config, self._journal, ledger):
             if one.number >= self._step.number:
                 break

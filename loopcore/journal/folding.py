@@ -55,7 +55,7 @@ def steps(
     config: AnyConfig, journal: Journal, ledger: Ledger | None = None
 ) -> Iterator[Step | Refused]:
     """Fold it, one input after the other; the last of them is one that is refused."""
-    ledger, state = ledger or Ledger(Digests()), journal.start
+    ledger, state = ledger or Ledger(Digests(journal.hide)), journal.start
     opened = journal.opened
     for number, entry in enumerate(journal.entries, 1):
         if number - 1 in opened:

@@ -6,12 +6,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 from returns.result import Failure, Success
 
 from loopcore.codec import DecodeError
 from loopcore.config import AnyConfig
 from loopcore.frozen import EMPTY, FrozenDict, evolve
+from loopcore.hiding import Hide, Patterns, hider_of
 from loopcore.inputs import Input
 from loopcore.journal.digests import Digests
 from loopcore.journal.ledger import Ledger
@@ -70,6 +71,8 @@ class Journal:
         path: where it was read, as it is named in errors.
         torn: how much was cut from its end, in bytes, because it was not written whole.
         link: where the chain of its lines stands at the end.
+        hide: hides what is redacted, as its recorder did: what is folded is compared in
+            that form.
     """
 
     start: State
@@ -80,6 +83,7 @@ class Journal:
     path: str = ""
     torn: int = 0
     link: str = ""
+    hide: Hide | None = field(default=None, eq=False, kw_only=True)
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -106,10 +110,23 @@ class Journal:
         return frozenset(found)
 
     @staticmethod
-    def read(path: AnyPath) -> "Success[Journal] | Failure[JournalError]":
-        """The journal in this file. Warns of a last line that was not written whole."""
+    def read(
+        path: AnyPath, *, redact: Patterns = ()
+    ) -> "Success[Journal] | Failure[JournalError]":
+        """The journal in this file. Warns of a last line that was not written whole.
+
+        Args:
+            path: the file.
+            redact: what its `Recorder` was told to hide. It is needed only where that
+                stands in the configuration itself, such as in its system prompt: then
+                what is folded now is hidden in the same way before it is compared.
+
+        Raises:
+            ValueError: for what is no regular expression.
+        """
+        hide = hider_of(redact)
         try:
-            journal = parsed(text_of(path), str(path))
+            journal = evolve(parsed(text_of(path), str(path)), hide=hide)
         except JournalError as problem:
             return Failure(problem)
         if journal.torn:

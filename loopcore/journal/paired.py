@@ -29,7 +29,7 @@ class Other:
 
     def __init__(self, config: AnyConfig, journal: Journal, *, lenient: bool) -> None:
         self._config, self._lenient = config, lenient
-        self._ledger = Ledger(Digests())
+        self._ledger = Ledger(Digests(journal.hide))
         self.state = journal.start
         self.is_same = True
         self._asked: dict[str, tuple[Json, Json]] = {}

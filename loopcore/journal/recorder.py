@@ -1,12 +1,10 @@
 """`Recorder`: how a journal is written, for `journal=` or for whoever drives by hand."""
 
-import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from loopcore.config import AnyConfig
-from loopcore.hiding import Pattern, hide_record, hider
+from loopcore.hiding import Patterns, hide_record, hider_of
 from loopcore.journal.digests import Digests
 from loopcore.journal.file import JournalFile
 from loopcore.journal.journal import AnyPath, JournalError, header_for, parsed
@@ -30,7 +28,9 @@ class Recorder:
             process loses none; at the end of each "turn"; or "none" before the end.
         fsync: wait each time until they are on the disk, so that no crash loses any.
         redact: regular expressions; what they find is not written. A replay still
-            verifies where the configuration only passes such texts on.
+            verifies where the configuration only passes such texts on, and with
+            `Journal.read(path, redact=...)` where they stand in it. Names by which a run
+            is steered stay: of runs, models, tools and hooks.
 
     Raises:
         ValueError: for another `flush`, or what is no regular expression.
@@ -42,15 +42,14 @@ class Recorder:
         *,
         flush: Flush = "input",
         fsync: bool = False,
-        redact: Pattern | Iterable[Pattern] = (),
+        redact: Patterns = (),
     ) -> None:
         if flush not in FLUSHES:
             listed = ", ".join(map(repr, FLUSHES))
             message = f"Recorder(flush=...) takes one of {listed}; it got {flush!r}"
             raise ValueError(message)
         self.path, self.flush, self.fsync = Path(path), flush, fsync
-        patterns = (redact,) if isinstance(redact, str | re.Pattern) else tuple(redact)
-        self.hide = hider("redact", patterns, "[redacted]") if patterns else None
+        self.hide = hider_of(redact)
 
     def open(self, config: AnyConfig, state: State) -> Recording:
         """Begin to record a run that is in this state, or go on with its file.

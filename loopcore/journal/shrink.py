@@ -171,7 +171,7 @@ ANSWERED: Final = re.compile(r"(?P<turn>.*)\.(?P<kind>run|ask)\.(?P<place>[0-9]+
 def _refitted(journal: Journal, draft: Draft) -> tuple[Case, Replay[Any]] | None:
     """The journal of what still fits of a draft, and its replay; None if nothing does."""
     config, entries = draft
-    asked, ledger = _asked(journal), Ledger(Digests())
+    asked, ledger = _asked(journal), Ledger(Digests(journal.hide))
     state, found = journal.start, list[Step]()
     for entry in entries:
         given = _aimed(state, entry.input, asked)
@@ -185,7 +185,15 @@ def _refitted(journal: Journal, draft: Draft) -> tuple[Case, Replay[Any]] | None
     if not found:
         return None
     header, taken = header_for(config, journal.start), tuple(one.entry for one in found)
-    small = Journal(journal.start, taken, (), header.config, header.hooks, journal.path)
+    small = Journal(
+        journal.start,
+        taken,
+        (),
+        header.config,
+        header.hooks,
+        journal.path,
+        hide=journal.hide,
+    )
     return Case(config, small), Replay(tuple(found), RunResult.of(config, state))
 
 
