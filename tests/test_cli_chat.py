@@ -244,6 +244,21 @@ def test_a_person_puts_it_off(sh: Shell, capsys: pytest.CaptureFixture[str]) -> 
     assert 1 == capsys.readouterr().out.count("needs approval")
 
 
+def test_what_was_put_off_is_asked_when_a_conversation_goes_on(
+    sh: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sh.app(PAY)
+    sh.loopcore("chat", "app", typed="Pay.\n/save pay.json\n")
+    sh.app('app("Paid.")')
+
+    with asyncio.Runner() as runner:
+        session = opened("chat", "app", Options(resume=Path("pay.json")), runner)
+        session.conversation.ask = person("y")
+        Chat(session, person(EOFError)).talk()
+
+    assert " 2  Paid." in capsys.readouterr().out
+
+
 def test_a_person_decides_until_a_tool_takes_it(
     sh: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -44,10 +44,13 @@ class Chat:
         }
 
     def talk(self) -> None:
-        """Take one line after the other: a prompt or a command."""
-        say = self.session.show.say
+        """Ask what waits, then take one line after the other: a prompt or a command."""
+        say, is_first = self.session.show.say, True
         while not self._over:
             try:
+                if is_first:
+                    is_first = False
+                    self._prompt("")
                 self._take(self._ask("> ").strip())
             except EOFError:
                 self._over = True
