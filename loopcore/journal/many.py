@@ -4,7 +4,6 @@ A configuration holds functions, which cannot be sent to another process; a fork
 them already.
 """
 
-import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -57,22 +56,22 @@ def each(
 
 
 def _workers(items: int) -> int:
-    if items < FEW or "fork" not in multiprocessing.get_all_start_methods():
-        return 1
-    if (
-        threading.active_count() > 1
-    ):  # a forked process has no other thread than its own
+    # A forked process has no other thread than its own.
+    if items < FEW or threading.active_count() > 1:
         return 1
     return os.cpu_count() or 1
 
 
 def _done(work: Callable[[A], B], items: Sequence[A], workers: int) -> Iterator[B]:
-    if workers <= 1:
+    if workers <= 1 or not hasattr(os, "fork"):
         yield from map(work, items)
         return
+    # Only who looks at many pays for the import.
+    from multiprocessing import get_context  # noqa: PLC0415
+
     _WORK.append(work)
     try:
-        with multiprocessing.get_context("fork").Pool(workers) as pool:
+        with get_context("fork").Pool(workers) as pool:
             size = max(1, min(32, len(items) // (workers * 4)))
             yield from pool.imap(_do, items, size)
     finally:
