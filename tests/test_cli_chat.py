@@ -254,6 +254,7 @@ def test_what_was_put_off_is_asked_when_a_conversation_goes_on(
     with asyncio.Runner() as runner:
         session = opened("chat", "app", Options(resume=Path("pay.json")), runner)
         session.conversation.ask = person("y")
+        session.show.begin(session.state, "chat")
         Chat(session, person(EOFError)).talk()
 
     assert " 2  Paid." in capsys.readouterr().out
