@@ -271,6 +271,42 @@ def test_a_hook_that_fills_its_own_default() -> None:
     )
 
 
+REMEMBERED: Final = (
+    "There it had seen other views before: what it remembers belongs in its memo, which is "
+    "saved, forked and replayed with the run (`Hooks(..., memo=...)`, `view.memo`). Or it "
+    "depends on the order of a set, which is another one in every process."
+)
+
+
+def test_a_hook_that_remembers_where_nobody_looks() -> None:
+    """What another process has not seen makes the difference there."""
+    said, law, *_ = failure(Hooks(should_stop_after_turn=wrong.keep_first))
+
+    assert said.startswith(
+        "Hook 'keep_first' gave two answers to the same view at should_stop_after_turn "
+        f"({line(wrong.keep_first)}): stop='"
+    )
+    assert said.endswith(REMEMBERED)
+    assert law == "The law: what a hook says is the same in every process."
+
+
+def test_a_hook_that_remembers_what_came_later() -> None:
+    """Asked once more about an earlier view of the run, it says something else."""
+    wrong.longest.text = ""
+    said, law, *_ = failure(Hooks(transform_context=wrong.outgrow))
+
+    assert said.startswith(
+        "Hook 'outgrow' gave two answers to the same view at transform_context "
+        f"({line(wrong.outgrow)}): system="
+    )
+    assert said.endswith(
+        "Between the two it was asked about other views. What it remembers belongs in its "
+        "memo, of which each fork of a run has its own: `Hooks(..., memo=...)`, "
+        "`view.memo`."
+    )
+    assert law == "The law: a run is not changed by what another one did."
+
+
 def test_a_hook_that_depends_on_the_order_of_a_set() -> None:
     said, law, *_ = failure(Hooks(transform_context=wrong.label), examples=FEW)
     first, _, cause = said.partition(". It uses ")

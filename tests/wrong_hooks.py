@@ -3,7 +3,9 @@
 import os
 import random
 import time
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from loopcore.hooks import (
@@ -157,6 +159,29 @@ def nosy(view: ToolCallView) -> Block | None:
 def cents(view: ToolCallView) -> Block | None:
     """Takes for granted what a tool is given."""
     return Block("too much") if view.arguments["cents"] > 100 else None
+
+
+@cache
+def _first_of(turn: int) -> list[str]:
+    """Remembers behind a library's back."""
+    return [""] * (turn < 0)
+
+
+def keep_first(view: TurnView) -> str:
+    """Says what it was first shown in a turn, in whichever run that was."""
+    kept = _first_of(view.turn)
+    if not kept:
+        kept.append(view.message.text)
+    return kept[0]
+
+
+longest = SimpleNamespace(text="")
+
+
+def outgrow(view: ContextView) -> ContextUpdate:
+    """Remembers the longest transcript of any run."""
+    longest.text = max(longest.text, "x" * len(view.transcript), key=len)
+    return ContextUpdate(system=longest.text)
 
 
 def cached(view: TurnView, known: dict[int, str] = {}) -> None:  # noqa: B006  # what is wrong with it

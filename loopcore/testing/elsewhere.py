@@ -4,6 +4,7 @@ import json
 import pickle
 import sys
 from contextlib import suppress
+from functools import lru_cache
 from typing import IO, Any, Final, NoReturn
 
 from loopcore.hooks.fold import fold
@@ -31,6 +32,11 @@ def model_of(model_id: str) -> Model:
 def tool_of(spec: ToolSpec) -> Tool:
     """A tool that cannot be run."""
     return Tool(spec, _refuse)
+
+
+def cached_of(function: Any, parameters: Any) -> Any:  # noqa: ANN401  # as functools has them
+    """A function that remembers, and remembers nothing yet."""
+    return lru_cache(**parameters)(function)
 
 
 def _said(hook: Any, point: Any, view: Any) -> str:  # noqa: ANN401  # as they were packed

@@ -4,8 +4,9 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from loopcore.frozen import freeze
 from loopcore.hooks.fold import Fault, code_of, fold
-from loopcore.hooks.points import PointName
+from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.runtime.purity import Returned, base, returned
 from loopcore.testing.check.broken import Broken, Law, broken
@@ -27,6 +28,18 @@ def ask(hook: Hooks, point: PointName, view: Any) -> Asked:  # noqa: ANN401  # a
     if folded.need:
         return Asked(returned(point, folded.need[1]))
     return Asked(returned(point, folded.update))
+
+
+def written(point: PointName, value: object) -> Returned | None:
+    """What a hook returned, field by field, as `ask` has it; None where it is a mistake."""
+    kind = POINTS[point]
+    make: Any = kind.update
+    try:
+        update: Any = make(value) if isinstance(value, kind.bare) else value
+        found = returned(point, update)
+        return {**found, "memo": freeze(found["memo"])} if "memo" in found else found
+    except Exception:  # noqa: BLE001  # whatever its values do
+        return None
 
 
 def place(hook: Hooks, point: PointName) -> str:

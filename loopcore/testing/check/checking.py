@@ -20,7 +20,7 @@ from loopcore.testing.check.together import first_at, stand_together
 from loopcore.testing.strategies.listening import Heard
 
 SAMPLES: Final = 60
-"""How many views are taken to another process."""
+"""How many views are taken to another process, the last ones first."""
 
 MADE_UP: Final = (
     " (Its tools are made up here. If it is about some, give them: "
@@ -104,17 +104,17 @@ class Check:
     def _look(self, draw: st.DrawFn, point: PointName) -> None:
         found = course(draw, self.hooks, point, self.offer)
         try:
-            for heard, copy in found.shown:
-                self._judge(heard, copy)
+            for heard in tuple(found.ear.heard):
+                self._judge(heard)
             gone_over(found)
         except Broken as problem:
             problem.program = found.program
             self.broken.append(problem)
             raise
 
-    def _judge(self, heard: Heard, copy: Any) -> None:  # noqa: ANN401  # a view
+    def _judge(self, heard: Heard) -> None:
         hook, point, view = heard.hook, heard.point, heard.view
-        asked = self._judging.judge(heard, copy)
+        asked = self._judging.judge(heard)
         self.views[hook.name, point] += 1
         self.wrote[hook.name, point] += bool(asked.said)
         if asked.said:
@@ -130,7 +130,7 @@ class Check:
         """What a long run and another process show, once all examples are fine."""
         try:
             long_run(self.hooks, self.offer, self._judging)
-            spread = self.samples[:: max(1, len(self.samples) // SAMPLES)]
+            spread = self.samples[:: -max(1, len(self.samples) // SAMPLES)]
             problem = ask_elsewhere(list(islice(spread, SAMPLES)))
         except Broken as found:
             return told(found)

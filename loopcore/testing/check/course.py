@@ -80,14 +80,13 @@ class Ear:
     """Hears what hooks are about to see, and keeps a copy of it as it was."""
 
     heard: list[Heard] = field(factory=list[Heard])
-    copies: list[Any] = field(factory=list[Any])
     copying: bool = True
 
     def hear(self, heard: Heard) -> None:
         """A hook is about to be asked."""
         self.heard.append(heard)
         if self.copying:
-            self.copies.append(rebuilt(heard.view))
+            heard.copy = rebuilt(heard.view)
 
 
 @define(eq=False)
@@ -98,11 +97,6 @@ class Course:
     walk: Walk
     ear: Ear
     earlier: str = ""
-
-    @property
-    def shown(self) -> tuple[tuple[Heard, Any], ...]:
-        """What the hooks saw, each with a copy of it as it was before."""
-        return tuple(zip(self.ear.heard, self.ear.copies, strict=True))
 
     @property
     def program(self) -> str:

@@ -6,6 +6,7 @@ import pickle
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ from loopcore.runtime.tool import Tool
 from loopcore.testing.check.asking import place
 from loopcore.testing.check.broken import broken, shortened
 from loopcore.testing.check.process import process_of
-from loopcore.testing.elsewhere import model_of, said_text, tool_of
+from loopcore.testing.elsewhere import cached_of, model_of, said_text, tool_of
 
 
 @frozen(eq=False)
@@ -66,13 +67,22 @@ def ask_elsewhere(samples: list[Sample]) -> str:
 def _other(sample: Sample, one: str, other: str) -> str:
     where = f"{sample.point} ({place(sample.hook, sample.point)})"
     found = _suspects(sample.hook, sample.point)
-    cause = f"It uses {found[0]}. " if found else ""
+    cause = f"It uses {found[0]}. {UNORDERED}" if found else REMEMBERED
     return (
         f"Hook {sample.hook.name!r} gave two answers to the same view at {where}: "
-        f"{shortened(one)}, and in another process {shortened(other)}. {cause}Python orders a "
-        "set of texts, and hashes them, differently in every process: sort it "
-        "(`sorted(...)`), or keep a dict or a list."
+        f"{shortened(one)}, and in another process {shortened(other)}. {cause}"
     )
+
+
+UNORDERED: Final = (
+    "Python orders a set of texts, and hashes them, differently in every process: sort it "
+    "(`sorted(...)`), or keep a dict or a list."
+)
+REMEMBERED: Final = (
+    "There it had seen other views before: what it remembers belongs in its memo, which is "
+    "saved, forked and replayed with the run (`Hooks(..., memo=...)`, `view.memo`). Or it "
+    "depends on the order of a set, which is another one in every process."
+)
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # as above
@@ -83,10 +93,16 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # as above
             return model_of, (obj.id,)
         if isinstance(obj, Tool):
             return tool_of, (obj.spec,)
+        if isinstance(obj, CACHED):
+            return cached_of, (obj.__wrapped__, obj.cache_parameters())
         if isinstance(obj, PVector):
             return vector, (list[object](obj),)  # pyright: ignore[reportUnknownArgumentType]  # of anything
         otherwise: Any = super().reducer_override(obj)  # pyright: ignore[reportUnknownVariableType]  # as above
         return otherwise
+
+
+CACHED: Final = type(lru_cache(len))
+"""What `functools.cache` and `lru_cache` make."""
 
 
 def _packed(samples: list[Sample]) -> bytes:

@@ -95,7 +95,8 @@ class _Watch:
     def _look(self, heard: Heard) -> None:
         hook, point, view = heard.hook, heard.point, heard.view
         if self.seen % CLOSELY == 0:
-            self.judge.judge(heard, rebuilt(view))
+            heard.copy = rebuilt(view)
+            self.judge.judge(heard)
         if len(self.hooks) > 1 and hook is first_at(self.hooks, point):
             stand_together(self.hooks, point, view)
         if self.seen % PAIRS == 0:

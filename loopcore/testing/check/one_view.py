@@ -17,7 +17,7 @@ from loopcore.runtime.purity import (
     differing,
     is_same,
 )
-from loopcore.testing.check.asking import Asked, ask, failing, place
+from loopcore.testing.check.asking import Asked, ask, failing, place, written
 from loopcore.testing.check.broken import broken
 from loopcore.testing.strategies.history import is_paired
 from loopcore.testing.strategies.listening import Heard
@@ -37,18 +37,16 @@ class Judge:
     cares: Cares | None = None
     hint: str = ""
 
-    def judge(self, heard: Heard, copy: Any) -> Asked:  # noqa: ANN401  # a view
-        """Ask the hook about the view in every way; raise `Broken` for a law it breaks.
-
-        `copy` is what the view was before the hook saw it.
-        """
-        hook, point, view = heard.hook, heard.point, heard.view
+    def judge(self, heard: Heard) -> Asked:
+        """Ask the hook about the view in every way; raise `Broken` for a law it breaks."""
+        hook, point, view, copy = heard.hook, heard.point, heard.view, heard.copy
         _unchanged(hook, point, view, copy)
         with Watch(getattr(hook, point)) as watch:
             first = ask(hook, point, view)
         if first.fault:
             raise failing(first.fault, view, self._hint(first, view))
         _pure(hook, point, view, (first, watch))
+        _steady(heard, first)
         _equal(hook, point, copy, first)
         keep_pairs(hook, point, view)
         self._silent(hook, point, view, first)
@@ -113,6 +111,22 @@ def _pure(
         worlds = " and ".join(dict.fromkeys(WORLDS[r.world] for r in watch.found))
         sentence = f"Hook {hook.name!r} {worlds} at {point}. {blame(watch.found)}"
         raise broken("pure", sentence, view)
+
+
+def _steady(heard: Heard, asked: Asked) -> None:
+    """It says what it said when the run came by, however the run went on since."""
+    hook, point = heard.hook, heard.point
+    before = [written(point, value) for value in heard.said]
+    if all(said is None or is_same(said, asked.said) for said in before):
+        return
+    both = differing(before[0] or {}, asked.said)
+    sentence = (
+        f"Hook {hook.name!r} gave two answers to the same view at {point} "
+        f"({place(hook, point)}): {both}. Between the two it was asked about other views. "
+        "What it remembers belongs in its memo, of which each fork of a run has its own: "
+        "`Hooks(..., memo=...)`, `view.memo`."
+    )
+    raise broken("forked", sentence, heard.copy)
 
 
 WORLDS: Final = {

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from attrs import frozen
+from attrs import define, frozen
 
 from loopcore.frozen import evolve
 from loopcore.hooks.fold import code_of
@@ -11,44 +11,44 @@ from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Hooks
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Heard:
-    """A hook was asked: where, and what it saw."""
+    """A hook was asked: where, what it saw, and what it said if it said anything.
+
+    `copy` is for whoever listens: what the view was before the hook saw it.
+    """
 
     hook: Hooks
     point: PointName
     view: Any
+    said: tuple[object, ...] = ()
+    copy: Any = None
 
 
 @frozen(eq=False, slots=False)
 class Listening:
-    """A hook's function at a point, that notes what it is shown."""
+    """A hook's function at a point, that tells what it is shown before it answers."""
 
-    function: Callable[[Any], object]
-    note: Callable[[Any], None]
+    hook: Hooks
+    point: PointName
+    hear: Callable[[Heard], None]
 
     def __call__(self, view: Any) -> object:  # noqa: ANN401  # a view of the point
-        self.note(view)
-        return self.function(view)
+        heard = Heard(self.hook, self.point, view)
+        self.hear(heard)
+        said = self.hook.functions[self.point](view)
+        heard.said = (said,)
+        return said
 
     @property
     def __code__(self) -> Any:  # noqa: ANN401  # faults name the line of the hook itself
-        return code_of(self.function)
+        return code_of(self.hook.functions[self.point])
 
 
 def listening(hook: Hooks, hear: Callable[[Heard], None]) -> Hooks:
     """The same rule; whenever it is asked, that is heard first."""
-    functions = {
-        point: Listening(function, _noting(hook, point, hear))
-        for point, function in hook.functions.items()
-    }
+    functions = {point: Listening(hook, point, hear) for point in hook.functions}
     return with_functions(hook, functions)
-
-
-def _noting(
-    hook: Hooks, point: PointName, hear: Callable[[Heard], None]
-) -> Callable[[Any], None]:
-    return lambda view: hear(Heard(hook, point, view))
 
 
 def with_functions(hook: Hooks, functions: Any) -> Hooks:  # noqa: ANN401  # by point
