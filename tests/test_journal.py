@@ -1048,6 +1048,14 @@ def test_a_fork_in_mid_turn_is_performed_under_the_old_id(tmp_path: Path) -> Non
     assert (ids, result.output) == (["r1.1.1.run.0", "r2.1.2.model.1"], "Two.")
 
 
+def test_a_fork_does_not_take_the_name_of_its_past(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    recorded(path, run_id="r1")
+
+    with pytest.raises(ValueError, match="another run_id than that of the past, 'r1'"):
+        fork(config(), read(path), turn=1, run_id="r1")
+
+
 @pytest.mark.parametrize(
     ("where", "said"),
     [

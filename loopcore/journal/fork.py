@@ -1,7 +1,7 @@
 """`fork`: a recorded run as it stood at some point, ready to go another way."""
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from attrs import frozen
 from returns.result import Failure, Success
@@ -43,7 +43,12 @@ def fork(
             as far as it still fits; see `refold`, which says what does.
 
     Without `turn` and `at` it is the end of the record.
+
+    Raises:
+        ValueError: for the name of the past: the ids of effects begin with it.
     """
+    if run_id == journal.run_id:
+        raise ValueError(SAME_NAME.format(run_id))
     try:
         found = (
             _found(config, journal, turn, at)
@@ -53,6 +58,12 @@ def fork(
     except JournalError as problem:
         return Failure(problem)
     return Success(evolve(found, run_id=run_id))
+
+
+SAME_NAME: Final = (
+    "fork() takes another run_id than that of the past, {!r}: effects of both would have "
+    "the same ids, and tools would take one for the other."
+)
 
 
 def _found(
