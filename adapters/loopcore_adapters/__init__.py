@@ -4,5 +4,6 @@ from loopcore_adapters.connect import connect
 from loopcore_adapters.costs import priced
 from loopcore_adapters.counting import tokenizer
 from loopcore_adapters.tool_servers import mcp
+from loopcore_adapters.transport import Timeouts
 
-__all__ = ["connect", "mcp", "priced", "tokenizer"]
+__all__ = ["Timeouts", "connect", "mcp", "priced", "tokenizer"]
