@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 from attrs import frozen
@@ -13,18 +13,6 @@ from loopcore.hooks import Hooks, Need
 AnyConfig: TypeAlias = LoopConfig[Any]
 View: TypeAlias = Any
 """The view of any point."""
-
-POINTS: Final = (
-    "transform_context",
-    "after_model_call",
-    "on_model_error",
-    "prepare_tool_call",
-    "before_tool_call",
-    "after_tool_call",
-    "after_tool_result",
-    "prepare_next_turn",
-    "should_stop_after_turn",
-)
 
 
 @frozen
@@ -96,9 +84,8 @@ class Spies:
 
     def _hook(self, hook: Hooks) -> Hooks:
         spied: dict[str, Any] = {
-            point: Spied(getattr(hook, point), self._noting(hook.name, point))
-            for point in POINTS
-            if getattr(hook, point) is not None
+            point: Spied(function, self._noting(hook.name, point))
+            for point, function in hook.functions.items()
         }
         return attrs.evolve(hook, **spied)
 
