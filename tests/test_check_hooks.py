@@ -40,6 +40,7 @@ from loopcore.policies import (
     truncate_results,
 )
 from loopcore.testing import ScriptedModel, check_hooks
+from loopcore.testing.check.process import process_of
 from tests import standing_in
 from tests import wrong_hooks as wrong
 
@@ -241,6 +242,33 @@ def test_a_guard_whose_arguments_a_later_hook_changes() -> None:
         "which it says Block('not zero'). Put 'no_zero' after 'to_zero', so that it "
         "decides about what will run."
     )
+
+
+def test_tools_that_a_later_hook_gives_back() -> None:
+    said, *_ = failure(
+        Hooks(prepare_next_turn=wrong.only_reading),
+        Hooks(prepare_next_turn=wrong.all_tools),
+    )
+
+    assert said.startswith(
+        "Hook 'all_tools' lifts what hook 'only_reading' decided at prepare_next_turn: it "
+        "writes tools=("
+    )
+    assert said.endswith(
+        "Put 'only_reading' after 'all_tools', or decide by a verdict, which no later hook "
+        "lifts: `Block(...)` at before_tool_call."
+    )
+
+
+def test_a_hook_that_fails_late_in_a_long_run() -> None:
+    said, law = failure(Hooks(transform_context=wrong.worn_out), examples=FEW)
+
+    assert said.startswith(
+        "Hook 'worn_out' raised ValueError: too long for me at transform_context "
+        f"({line(wrong.worn_out, 4)}, turn "
+    )
+    assert said.endswith(" of a long run.)")
+    assert law == "The law: a hook answers every view, and never raises."
 
 
 def test_a_hook_that_uses_a_global_of_its_module() -> None:
@@ -567,6 +595,22 @@ def test_a_hook_that_cannot_be_sent_to_another_process_is_told() -> None:
 
     assert said.startswith("the hooks cannot be sent to another process: ")
     assert "lock" in said
+
+
+def test_a_process_that_has_ended_is_told_and_started_anew() -> None:
+    ended = process_of("7")
+    ended.close()
+
+    assert ended.ask(b"") == "another process was asked about the hooks, and ended (0)"
+    assert process_of("7") is not ended
+    assert (
+        process_of("7")
+        .ask(b"nothing")
+        .startswith(  # type: ignore[union-attr]  # a text
+            "the hooks cannot be asked in another process: UnpicklingError: "
+        )
+    )
+    process_of("7").close()
 
 
 def test_a_hook_is_asked_about_the_tools_that_it_is_limited_to() -> None:

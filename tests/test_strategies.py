@@ -403,6 +403,10 @@ SCHEMAS: Final[dict[str, Any]] = {
         "required": ["some", "set", "pair"],
         "additionalProperties": False,
     },
+    "untyped": {
+        "properties": {"x": {"minimum": 3}, "y": {"pattern": r"^\p{L}"}, "z": False},
+        "required": ["x", "y"],
+    },
     "choices": {
         "type": "object",
         "properties": {

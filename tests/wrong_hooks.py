@@ -151,6 +151,23 @@ def to_zero(view: ToolCallView) -> ToolCallUpdate:
     return ToolCallUpdate(arguments={**view.arguments, "x": 0})
 
 
+def worn_out(view: ContextView) -> None:
+    """Fails once a history is long."""
+    if len(view.transcript) > 60:
+        message = "too long for me"
+        raise ValueError(message)
+
+
+def only_reading(view: TurnView) -> TurnUpdate:
+    """A limit, as a list of tools."""
+    return TurnUpdate(tools=[tool for tool in view.tools if tool.name == "look"])
+
+
+def all_tools(view: TurnView) -> TurnUpdate:
+    """Gives back what another one took away."""
+    return TurnUpdate(tools=view.state.settings.tools)
+
+
 def nosy(view: ToolCallView) -> Block | None:
     """Says something about tools that are not its own."""
     return Block("no") if view.turn else None

@@ -49,7 +49,7 @@ class Process:
         try:
             send(asks, packed)
             found: Any = json.loads(receive(tells))
-        except (EOFError, OSError):
+        except (EOFError, OSError, ValueError):  # the last: it was closed
             return (
                 f"another process was asked about the hooks, and ended ({self.close()})"
             )
