@@ -136,6 +136,13 @@ def test_what_is_no_input_is_refused_before_anything_starts(
     assert told.events == 0
 
 
+def test_what_a_run_raises_is_not_told_after_an_error_of_its_own() -> None:
+    with pytest.raises(Rejected) as refused:
+        run_sync(CONFIG, ABLE, "one", "two")
+
+    assert refused.value.__context__ is None
+
+
 @WAYS
 def test_a_second_text_is_refused_as_busy_and_told_of_steering(
     way: Callable[..., object],

@@ -13,13 +13,19 @@ def run_here(work: Callable[[], Coroutine[Any, Any, T]], name: str, instead: str
     Raises:
         RuntimeError: where an event loop already runs, saying what to write instead.
     """
+    if _is_running():
+        message = (
+            f"{name} cannot be used here: an event loop is already running (notebooks have "
+            f"one). Write `{instead}`."
+        )
+        raise RuntimeError(message)
+    with asyncio.Runner() as runner:
+        return runner.run(work())
+
+
+def _is_running() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        with asyncio.Runner() as runner:
-            return runner.run(work())
-    message = (
-        f"{name} cannot be used here: an event loop is already running (notebooks have "
-        f"one). Write `{instead}`."
-    )
-    raise RuntimeError(message)
+        return False
+    return True
