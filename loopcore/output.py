@@ -53,13 +53,26 @@ def wanted(kind: Any, *, optional: bool = False) -> Wanted:  # noqa: ANN401  # a
     Raises:
         TypeError: for a type that JSON has nothing like.
     """
-    shape = shape_of(kind)
+    shape = _shape(kind)
     schema = dict(shape.schema)
     if optional:
         schema = _or_reason(schema)
     if shape.definitions:
         schema["$defs"] = dict(shape.definitions)
     return Wanted(shape, freeze_object(schema), optional)
+
+
+def _shape(kind: object) -> Shape:
+    try:
+        return shape_of(kind)
+    except TypeError as problem:
+        raise TypeError(NO_TYPE.format(str(problem).splitlines()[-1])) from None
+
+
+NO_TYPE: Final = (
+    "LoopConfig(output=...) takes a type that JSON has something like, such as a dataclass "
+    "or list[str]: {}"
+)
 
 
 def _or_reason(schema: dict[str, Any]) -> dict[str, Any]:
