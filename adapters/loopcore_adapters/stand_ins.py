@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import chain, groupby
 from typing import Final, TypeAlias
 
-from loopcore import Image, Text, Thinking, ToolCall, ToolResultMessage
+from loopcore import Image, Message, Text, Thinking, ToolCall, ToolResultMessage
 from loopcore_adapters.pictures import SEEN, is_shown
 
 Part: TypeAlias = Text | Image | Thinking | ToolCall
@@ -14,6 +14,16 @@ NO_IMAGES: Final = "[Left out: an image, which this model cannot see.]"
 NO_OUTPUT: Final = "[The tool gave no output.]"
 FAILED_SILENTLY: Final = "[The tool gave no output. It ended as: {}.]"
 SEE_BELOW: Final = "[The tool gave an image; it follows.]"
+NOTHING: Final = "[Nothing was said yet.]"
+GO_ON: Final = "[Go on.]"
+"""What the user says where a conversation has to begin or end with one, and none spoke.
+
+Many models, and Google's since Gemini 3.6, refuse to go on with words of their own.
+"""
+
+INSTRUCTION: Final = "<system>\n{}\n</system>"
+"""How a user's message says what the system says: most models know one system prompt."""
+
 OUTPUT: Final = "Your final answer is one JSON value that fits this JSON Schema: {0}"
 
 
@@ -33,6 +43,13 @@ def shown(
     )
     blind = ([Text(NO_IMAGES)] if image else run for image, run in runs)
     return list(chain.from_iterable(blind))
+
+
+def lead(message: Message) -> str:
+    """What stands before pictures that are shown after the message that they are of."""
+    if isinstance(message, ToolResultMessage):
+        return f"From the result of {message.name}:"
+    return "From your reply:"
 
 
 def plain(parts: Iterable[Part]) -> str:

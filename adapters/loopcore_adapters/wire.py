@@ -1,12 +1,18 @@
 """What every wire protocol is to the transport: a request to send, a decoder to feed."""
 
 from collections.abc import Callable, Mapping
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from attrs import frozen
 
 from loopcore import AssistantMessage, CallModel, ModelError, Tell
 from loopcore_adapters.loose import Json
+
+HEADERS: Final[Mapping[str, str]] = {
+    "content-type": "application/json",
+    "accept": "text/event-stream, application/json",
+}
+"""Those of every request: what is asked for as a stream may come in one piece."""
 
 
 @frozen

@@ -26,13 +26,20 @@ from loopcore_adapters.chat.dialect import Dialect
 from loopcore_adapters.loose import Json, items, members, parse
 from loopcore_adapters.pictures import encoded, is_shown, mime
 from loopcore_adapters.pieces import Pieces, written
-from loopcore_adapters.stand_ins import NO_IMAGES, SEE_BELOW, Part, plain, shown, silent
+from loopcore_adapters.stand_ins import (
+    NO_IMAGES,
+    SEE_BELOW,
+    Part,
+    lead,
+    plain,
+    shown,
+    silent,
+)
 
 Role: TypeAlias = str
 Piece: TypeAlias = tuple[Role, bytes]
 Wire: TypeAlias = dict[str, Json]
 
-YOURS: Final = "From your reply:"
 BRIDGE: Final = written({"role": "assistant", "content": "I have the results."})
 
 
@@ -215,16 +222,13 @@ def _has_image(message: Message) -> bool:
 
 
 def _pictures(message: Message, _: None) -> bytes:
-    said = YOURS
-    if isinstance(message, ToolResultMessage):
-        said = f"From the result of {message.name}:"
     seen = shown(message.parts)
     images = [_picture(part) for part in seen if isinstance(part, Image)]
-    return b",".join(map(written, [_text(said), *images]))
+    return b",".join(map(written, [_text(lead(message)), *images]))
 
 
-def _left_out(_reply: AssistantMessage, _: None) -> bytes:
-    return written({"role": "user", "content": f"{YOURS}\n{NO_IMAGES}"})
+def _left_out(reply: AssistantMessage, _: None) -> bytes:
+    return written({"role": "user", "content": f"{lead(reply)}\n{NO_IMAGES}"})
 
 
 def marked(messages: tuple[bytes, ...], *, system: bool) -> Iterator[bytes]:

@@ -14,13 +14,9 @@ from loopcore_adapters.loose import Json, dump
 from loopcore_adapters.pieces import Pieces, array, joined, written
 from loopcore_adapters.roots import is_object, of_object, rooted
 from loopcore_adapters.stand_ins import OUTPUT
-from loopcore_adapters.wire import HttpRequest, Options
+from loopcore_adapters.wire import HEADERS, HttpRequest, Options
 
 OF_TOOLS: Final = ("tool_choice", "parallel_tool_calls")
-HEADERS: Final = {
-    "content-type": "application/json",
-    "accept": "text/event-stream, application/json",
-}
 
 
 def encode(

@@ -35,7 +35,7 @@ from loopcore_adapters.gemini.parts import (
     user_parts,
 )
 from loopcore_adapters.pieces import Pieces, Ready, written
-from loopcore_adapters.stand_ins import plain
+from loopcore_adapters.stand_ins import GO_ON, INSTRUCTION, NOTHING, plain
 
 Turn: TypeAlias = Literal["", "user", "model", "results"]
 """Whose turn it is; results are a user's turn, and alone in it."""
@@ -48,16 +48,6 @@ Made: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], str]
 
 CALL_ID: Final = re.compile(r"[!-~]{1,128}")
 CALL_ID_LENGTH: Final = 64
-
-NOTHING: Final = "[Nothing was said yet.]"
-GO_ON: Final = "[Go on.]"
-"""A conversation begins and ends with the user: where there was nothing, it is said.
-
-Since Gemini 3.6 a model refuses to go on with words that are its own.
-"""
-
-SYSTEM: Final = "<system>\n{}\n</system>"
-"""How an instruction in mid-conversation is told from what a person says."""
 
 
 def _opened(turn: Turn) -> bytes:
@@ -190,7 +180,7 @@ def _many(parts: Iterable[Wire]) -> bytes:
 
 def _system(message: SystemMessage, _: None) -> bytes:
     text = plain(message.parts)
-    return written({"text": SYSTEM.format(text)}) if text else b""
+    return written({"text": INSTRUCTION.format(text)}) if text else b""
 
 
 def _user(message: UserMessage, _: None) -> bytes:

@@ -21,12 +21,8 @@ from loopcore_adapters.loose import Json, dump
 from loopcore_adapters.pieces import Pieces, Ready, array, joined, written
 from loopcore_adapters.roots import rooted
 from loopcore_adapters.stand_ins import OUTPUT
-from loopcore_adapters.wire import HttpRequest, Options
+from loopcore_adapters.wire import HEADERS, HttpRequest, Options
 
-HEADERS: Final = {
-    "content-type": "application/json",
-    "accept": "text/event-stream, application/json",
-}
 METHODS: Final = {True: "streamGenerateContent?alt=sse", False: "generateContent"}
 COLLECTIONS: Final = ("models/", "tunedModels/")
 """What a model's name may begin with; else it is one of the first."""

@@ -8,7 +8,7 @@ from loopcore import Image, Text, Thinking, ToolCall, ToolResultMessage
 from loopcore_adapters.gemini.kept import kept
 from loopcore_adapters.loose import Json
 from loopcore_adapters.pictures import encoded, is_base64, is_shown, mime
-from loopcore_adapters.stand_ins import SEE_BELOW, Part, plain, shown, silent
+from loopcore_adapters.stand_ins import SEE_BELOW, Part, lead, plain, shown, silent
 
 Wire: TypeAlias = dict[str, Json]
 Named: TypeAlias = tuple[str, str]
@@ -123,5 +123,5 @@ def function_response(
 def pictures(answer: ToolResultMessage) -> list[Wire]:
     """The pictures of a result that follow it in a turn of their own."""
     seen = [p for p in answer.parts if isinstance(p, Image) and is_shown(p, MEDIA)]
-    said = {"text": f"From the result of {answer.name}:"}
+    said = {"text": lead(answer)}
     return [said, *map(_inline, seen)] if seen else []

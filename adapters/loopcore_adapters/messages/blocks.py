@@ -23,7 +23,15 @@ from loopcore_adapters.call_ids import tool_name
 from loopcore_adapters.loose import Json
 from loopcore_adapters.pictures import encoded, mime
 from loopcore_adapters.pieces import written
-from loopcore_adapters.stand_ins import SEE_BELOW, Part, plain, shown, silent
+from loopcore_adapters.stand_ins import (
+    INSTRUCTION,
+    SEE_BELOW,
+    Part,
+    lead,
+    plain,
+    shown,
+    silent,
+)
 
 Block: TypeAlias = dict[str, Json]
 
@@ -31,9 +39,6 @@ IMAGES: Final = re.compile(r"image/(png|jpeg|gif|webp)")
 THOUGHTS: Final = ("thinking", "redacted_thinking")
 THOUGHT: Final = (b'{"type":"thinking"', b'{"type":"redacted_thinking"')
 """What the bytes of a reply that begins with thinking begin with."""
-
-INSTRUCTION: Final = "<system>\n{0}\n</system>"
-"""How a user's message says what the system says: most models know one system prompt."""
 
 Called: TypeAlias = tuple[tuple[str, ...], bool, frozenset[str]]
 """The ids of a reply's calls, whether it is the model's own, and the tools there are."""
@@ -92,10 +97,8 @@ def result(answer: ToolResultMessage, name: str) -> bytes:
 
 def pictures(said: AssistantMessage | ToolResultMessage, _: None) -> bytes:
     """The images that cannot stand where they were: in a reply, or in a failed result."""
-    if isinstance(said, AssistantMessage):
-        return _after("From your reply:", said.parts)
-    place = f"From the result of {said.name}:"
-    return _after(place, said.parts) if said.is_error else b""
+    stays = isinstance(said, ToolResultMessage) and not said.is_error
+    return b"" if stays else _after(lead(said), said.parts)
 
 
 def _after(place: str, parts: Iterable[Part]) -> bytes:

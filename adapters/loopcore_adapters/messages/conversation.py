@@ -26,6 +26,7 @@ from loopcore_adapters.call_ids import CallIds
 from loopcore_adapters.messages import blocks
 from loopcore_adapters.messages.dialect import Dialect
 from loopcore_adapters.pieces import Pieces, Ready, written
+from loopcore_adapters.stand_ins import GO_ON, NOTHING
 
 Role: TypeAlias = Literal["user", "assistant", ""]
 Piece: TypeAlias = tuple[Role, bytes, bool]
@@ -33,13 +34,6 @@ Piece: TypeAlias = tuple[Role, bytes, bool]
 
 IDS: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 LONGEST_ID: Final = 64
-
-NOTHING: Final = "[Nothing was said yet.]"
-GO_ON: Final = "[Go on.]"
-"""A conversation begins and ends with the user: where there was nothing, it is said.
-
-Many models refuse to go on with words that are their own.
-"""
 
 CACHE: Final = b',"cache_control":{"type":"ephemeral"}}'
 

@@ -23,15 +23,11 @@ from loopcore_adapters.messages.output import (
 from loopcore_adapters.messages.thinking import thinking
 from loopcore_adapters.pieces import Pieces, Ready, array, joined, written
 from loopcore_adapters.roots import of_object
-from loopcore_adapters.wire import HttpRequest, Options
+from loopcore_adapters.wire import HEADERS, HttpRequest, Options
 
 PATH: Final = "/v1/messages"
-HEADERS: Final = {
-    "content-type": "application/json",
-    "accept": "text/event-stream, application/json",
-    # The newest takes fewer options, and other makers' servers know this one.
-    "anthropic-version": "2023-06-01",
-}
+VERSION: Final = {"anthropic-version": "2023-06-01"}
+"""The newest takes fewer options, and other makers' servers know this one."""
 OPTIONAL: Final = ("system", "tools", "tool_choice", "output_config", "cache_control")
 
 
@@ -87,7 +83,7 @@ class Encoder:
                 **members(given.get("output_config")),
             },
         }
-        return HttpRequest("POST", PATH, HEADERS, joined(_sent(fields)))
+        return HttpRequest("POST", PATH, {**HEADERS, **VERSION}, joined(_sent(fields)))
 
     def _tools(self, call: CallModel, tool: OutputTool | None, *, cache: bool) -> Ready:
         specs = [self._pieces.get(spec, None, _tool) for spec in call.tools]

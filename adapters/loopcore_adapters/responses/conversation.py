@@ -27,14 +27,12 @@ from loopcore_adapters.pictures import encoded, is_shown, mime
 from loopcore_adapters.pieces import Pieces, written
 from loopcore_adapters.responses import replay
 from loopcore_adapters.responses.dialect import Dialect
-from loopcore_adapters.stand_ins import SEE_BELOW, Part, plain, shown, silent
+from loopcore_adapters.stand_ins import SEE_BELOW, Part, lead, plain, shown, silent
 
 Wire: TypeAlias = dict[str, Json]
 
 PICTURES: Final = re.compile(r"image/(png|jpeg|gif|webp)")
 """What the protocol's inventor takes, by its guide to images."""
-
-YOURS: Final = "From your reply:"
 
 
 @define
@@ -135,11 +133,8 @@ class Conversation:
         return b'{"role":"user","content":[%b]}' % b",".join(seen) if seen else b""
 
     def _seen(self, message: Message, _: None) -> bytes:
-        lead = YOURS
-        if isinstance(message, ToolResultMessage):
-            lead = f"From the result of {message.name}:"
         images = [part for part in message.parts if _is_picture(part)]
-        return b",".join(map(written, self._content([Text(lead), *images])))
+        return b",".join(map(written, self._content([Text(lead(message)), *images])))
 
     def _content(self, parts: Iterable[Part]) -> list[Wire]:
         return [

@@ -19,13 +19,9 @@ from loopcore_adapters.responses.conversation import Conversation, Spoken
 from loopcore_adapters.responses.dialect import PLAIN, Dialect
 from loopcore_adapters.roots import is_object, of_object, rooted
 from loopcore_adapters.stand_ins import OUTPUT
-from loopcore_adapters.wire import HttpRequest, Options
+from loopcore_adapters.wire import HEADERS, HttpRequest, Options
 
 OF_TOOLS: Final = ("tool_choice", "parallel_tool_calls", "max_tool_calls")
-HEADERS: Final = {
-    "content-type": "application/json",
-    "accept": "text/event-stream, application/json",
-}
 THOUGHTS: Final = ("reasoning.encrypted_content",)
 _TURN: Final = re.compile(r"(.+)\.[0-9]+\.[0-9]+\.model\.[0-9]+", re.DOTALL)
 
