@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, cast
 
 from attrs import evolve, field, frozen
 
@@ -25,24 +25,12 @@ from loopcore.events import (
 )
 from loopcore.frozen import EMPTY, FrozenDict, Json, freeze_object
 from loopcore.hooks import Hooks, Need
-from loopcore.hooks.points import POINTS
+from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.updates import Update
 from loopcore.reducer import Effects
 from loopcore.settings import ThinkingLevel
 from loopcore.state import Running, Slot, State, Turn
 from loopcore.tools import ToolSpec
-
-Point: TypeAlias = Literal[
-    "transform_context",
-    "after_model_call",
-    "on_model_error",
-    "prepare_tool_call",
-    "before_tool_call",
-    "after_tool_call",
-    "after_tool_result",
-    "prepare_next_turn",
-    "should_stop_after_turn",
-]
 
 
 @frozen
@@ -62,7 +50,7 @@ class Rule:
     """
 
     name: str
-    point: Point
+    point: PointName
     says: FrozenDict[Json] = field(default=EMPTY, converter=freeze_object)
     tool: str | None = None
     turn: int | None = None
