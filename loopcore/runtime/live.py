@@ -24,7 +24,7 @@ from loopcore.runtime.slips import input_of, refuse_slips
 from loopcore.runtime.tasks import ended
 from loopcore.state import Rejected, State
 
-Journal: TypeAlias = str | PathLike[str] | Recorder
+JournalLike: TypeAlias = str | PathLike[str] | Recorder
 """Where a run is recorded: a file, or how it is written."""
 
 Watcher: TypeAlias = Callable[[Event], None]
@@ -129,7 +129,7 @@ class Live(Generic[T]):
         self._untold, self._telling = deque[Event](), False
         self._woken = asyncio.Event()
 
-    def begin(self, given: tuple[Given, ...], journal: Journal | None) -> None:
+    def begin(self, given: tuple[Given, ...], journal: JournalLike | None) -> None:
         """Take these first. If one is refused, nothing is recorded or performed."""
         state = self.state
         if journal is not None:

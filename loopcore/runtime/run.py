@@ -5,7 +5,7 @@ from functools import partial
 from loopcore.config import LoopConfig, T
 from loopcore.reducer import Given, RunResult
 from loopcore.runtime.interpreter import Interpreter
-from loopcore.runtime.live import Journal, Live, beginning
+from loopcore.runtime.live import JournalLike, Live, beginning
 from loopcore.runtime.sync import run_here
 from loopcore.state import State
 
@@ -16,7 +16,7 @@ async def run(
     *given: Given,
     state: State | None = None,
     run_id: str | None = None,
-    journal: Journal | None = None,
+    journal: JournalLike | None = None,
 ) -> RunResult[T]:
     """Give these to a run, perform what it wants, until it stops or has to wait.
 
@@ -63,7 +63,7 @@ def run_sync(
     *given: Given,
     state: State | None = None,
     run_id: str | None = None,
-    journal: Journal | None = None,
+    journal: JournalLike | None = None,
 ) -> RunResult[T]:
     """`run` for code that is not asynchronous, in an event loop of its own.
 

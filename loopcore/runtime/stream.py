@@ -9,7 +9,7 @@ from loopcore.events import Event
 from loopcore.inputs import Abort
 from loopcore.reducer import Given, RunResult
 from loopcore.runtime.interpreter import Interpreter
-from loopcore.runtime.live import Journal, Live, beginning
+from loopcore.runtime.live import JournalLike, Live, beginning
 from loopcore.state import State
 
 
@@ -110,7 +110,7 @@ def stream(
     *given: Given,
     state: State | None = None,
     run_id: str | None = None,
-    journal: Journal | None = None,
+    journal: JournalLike | None = None,
 ) -> Stream[T]:
     """`run`, as an asynchronous iterator of events. What is given is taken at once.
 
