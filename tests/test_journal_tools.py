@@ -454,6 +454,8 @@ def test_a_field_names_its_writer(told: Callable[[int | str], list[str]]) -> Non
         ("message 0", "there is no message 0: it has 1 to 7"),
         ("message x", "a message has a number, from 1; this is 'x'"),
         ("message 1.colour", "a UserMessage has no 'colour'"),
+        ("message 1.__class__", "a UserMessage has no '__class__'"),
+        ("setting __class__", "there is no setting '__class__'"),
         ("request r1", "there is no request 'r1': it has r7.1.1.model.1"),
         ("memory none", "no hook 'none' has a memory: there are "),
         ("setting colour", "there is no setting 'colour'"),

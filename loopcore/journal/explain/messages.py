@@ -6,7 +6,14 @@ from typing import Final
 
 from loopcore.inputs import FollowUp, Input, Prompt, Steer
 from loopcore.journal.diff import said
-from loopcore.journal.explain.past import WIDE, Past, aligned, told_input, unknown
+from loopcore.journal.explain.past import (
+    WIDE,
+    Past,
+    aligned,
+    has_field,
+    told_input,
+    unknown,
+)
 from loopcore.journal.explain.results import (
     at,
     between,
@@ -141,7 +148,7 @@ def _value(one: Stored, name: str) -> str:
     """A field as text."""
     if name == "content":
         name = "text" if hasattr(one.message, "text") else "parts"
-    if not hasattr(one.message, name):
+    if not has_field(one.message, name):
         unknown(f"a {type(one.message).__name__} has no {name!r}")
     return str(getattr(one.message, name))
 

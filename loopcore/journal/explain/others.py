@@ -6,7 +6,7 @@ from typing import Final
 from loopcore.effects import CallModel
 from loopcore.frozen import dump_json
 from loopcore.journal.diff import said
-from loopcore.journal.explain.past import WIDE, Past, told_input, unknown
+from loopcore.journal.explain.past import WIDE, Past, has_field, told_input, unknown
 from loopcore.journal.history import requests, wrote
 from loopcore.journal.tables import short
 from loopcore.messages import AssistantMessage
@@ -86,7 +86,7 @@ def memory(past: Past, name: str) -> Iterator[str]:
 
 def setting(past: Past, name: str) -> Iterator[str]:
     settings = past.end.settings
-    if not hasattr(settings, name):
+    if not has_field(settings, name):
         unknown(
             f"there is no setting {name!r}: model, system, tools, thinking, options"
         )

@@ -1,8 +1,9 @@
 """A journal folded again, to be asked about."""
 
 from collections.abc import Iterator
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
+import attrs
 from attrs import frozen
 
 from loopcore.config import AnyConfig
@@ -53,6 +54,13 @@ def unknown(text: str) -> NoReturn:
         Unknown: always.
     """
     raise Unknown(text)
+
+
+def has_field(record: object, name: str) -> bool:
+    """Whether a record says this: a field of it, or a property."""
+    kind: Any = type(record)
+    fields = {field.name for field in attrs.fields(kind)}
+    return name in fields or isinstance(getattr(kind, name, None), property)
 
 
 def told_input(step: Step) -> str:
