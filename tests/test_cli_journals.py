@@ -1,7 +1,10 @@
 """The commands about journals: api 5.2."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -313,6 +316,52 @@ def test_what_takes_no_prompt_does_not_speak_of_one(past: Shell) -> None:
     told = past.loopcore("replay", "nosuch", "runs/r1.jsonl")
 
     assert told.err.splitlines()[-1].endswith("An APP is an import path such as 'app'.")
+
+
+def test_what_is_no_file_in_a_folder_is_not_waited_for(past: Shell) -> None:
+    """A pipe without a writer would be, for ever. A link to nowhere is told of."""
+    runs = past.folder / "runs"
+    os.mkfifo(runs / "pipe.jsonl")
+    (runs / "folder.jsonl").mkdir()
+    (runs / "link.jsonl").symlink_to("nowhere")
+
+    told = past.loopcore("check", "app", "runs")
+
+    assert told.code == 1
+    assert "runs/link.jsonl: it cannot be read: No such file or directory" in told.out
+    assert "pipe" not in told.out
+    assert "folder" not in told.out
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+from loopcore.journal.many import each
+
+ends = threading.Timer(0.3, lambda: os.killpg(0, signal.SIGINT))
+
+def begun(*_):
+    if not ends.is_alive():
+        ends.start()
+
+try:
+    each(time.sleep, [0, 30, 30, 30], 2, begun)
+except KeyboardInterrupt:
+    print("ended")
+"""
+
+
+def test_ctrl_c_ends_many_processes_without_a_word() -> None:
+    """Their parent hears it and ends them: none of them has to complain."""
+    done = subprocess.run(  # noqa: S603  # our own interpreter
+        [sys.executable, "-c", INTERRUPTED],
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        timeout=25,
+        check=False,
+    )
+
+    assert (done.stdout, done.stderr, done.returncode) == ("ended\n", "", 0)
 
 
 def test_what_a_journal_holds_cannot_steer_a_terminal(sh: Shell) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -72,7 +72,7 @@ def journals_in(paths: Sequence[Path]) -> list[Path]:
         if not path.exists():
             message = f"There is no {path} here. Give a journal, or a folder of them."
             raise Mistake(message)
-        inside = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+        inside = sorted(_inside(path)) if path.is_dir() else [path]
         if not inside:
             message = (
                 f"There is no journal in {path}; they are files that end in .jsonl."
@@ -80,6 +80,13 @@ def journals_in(paths: Sequence[Path]) -> list[Path]:
             raise Mistake(message)
         found += inside
     return found
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    """The journals below; pipes, which would be waited for, and folders are none."""
+    for path in folder.rglob("*.jsonl"):
+        if path.is_file() or not path.exists():  # a link that leads nowhere is told of
+            yield path
 
 
 @contextmanager

@@ -5,10 +5,14 @@ them already.
 """
 
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from multiprocessing.pool import Pool
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -66,16 +70,25 @@ def _done(work: Callable[[A], B], items: Sequence[A], workers: int) -> Iterator[
     if workers <= 1 or not hasattr(os, "fork"):
         yield from map(work, items)
         return
-    # Only who looks at many pays for the import.
-    from multiprocessing import get_context  # noqa: PLC0415
-
     _WORK.append(work)
     try:
-        with get_context("fork").Pool(workers) as pool:
+        with _pool(workers) as pool:
             size = max(1, min(32, len(items) // (workers * 4)))
             yield from pool.imap(_do, items, size)
     finally:
         _WORK.pop()
+
+
+def _pool(workers: int) -> "Pool":
+    """Forked processes, deaf to Ctrl-C: it is their parent who hears it and ends them."""
+    # Only who looks at many pays for the import.
+    from multiprocessing import get_context  # noqa: PLC0415
+
+    heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return get_context("fork").Pool(workers)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, heard)
 
 
 def _do(item: Any) -> Any:  # noqa: ANN401  # whatever the work takes
