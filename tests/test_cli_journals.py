@@ -1,5 +1,6 @@
 """The commands about journals: api 5.2."""
 
+import fcntl
 import json
 import os
 import re
@@ -228,6 +229,19 @@ def test_a_paused_run_is_gone_on_with_in_its_journal(sh: Shell) -> None:
     assert paused.lines[-1] == f"paused · saved to p.jsonl · {go_on}"
     assert again.lines[-1] == paused.lines[-1]
     assert [path.name for path in sh.folder.glob("*.json*")] == ["p.jsonl"]
+
+
+def test_a_journal_that_is_being_written_is_refused_in_a_sentence(past: Shell) -> None:
+    path = past.folder / "runs/r1.jsonl"
+    with path.open("r+b") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+
+        told = past.loopcore("run", "app", "More?", "--resume", "runs/r1.jsonl")
+
+    said = "Error: runs/r1.jsonl: somebody else writes to it. A journal has one writer:"
+    assert told.err.startswith(said)
+    assert "--debug" not in told.err
+    assert told.code == 2
 
 
 def test_a_run_that_is_over_goes_on_in_its_journal(past: Shell) -> None:

@@ -10,6 +10,7 @@ import click
 
 from loopcore import Rejected
 from loopcore.cli.harmless import harmless
+from loopcore.journal import JournalError
 
 FAILED: Final = 1
 MISUSED: Final = 2
@@ -57,7 +58,7 @@ def _spoken(problem: Exception) -> click.ClickException:
     return _Failed(f"{name}: {said} (--debug shows where)")
 
 
-THEIRS: Final = (Mistake, Rejected, ValueError, TypeError, OSError)
+THEIRS: Final = (Mistake, Rejected, JournalError, ValueError, TypeError, OSError)
 """What says in a sentence what somebody can put right."""
 
 
