@@ -2,114 +2,67 @@
 
 from typing import Any, Final, TypeAlias
 
+import attrs
 import pytest
 from attrs import evolve
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopcore import AssistantMessage, State, Stop, ToolCall, ToolSpec, UserMessage
+from loopcore import Stop, UserMessage
 from loopcore.hooks import (
     UNSET,
     Allow,
     Ask,
     Block,
-    ContextUpdate,
     ContextView,
     ErrorView,
     Hooks,
-    RawCallUpdate,
     RawCallView,
-    ReplyUpdate,
     ReplyView,
     RetryUpdate,
     StopUpdate,
     ToolCallUpdate,
     ToolCallView,
-    ToolResultUpdate,
     ToolResultView,
     TurnUpdate,
     TurnView,
     apply,
 )
-from property_tests.catalogue import ADD, ERRORS
-from property_tests.programs import Setup
+from loopcore.testing import check_merge_laws, strategies
 from property_tests.table import NAMES, UPDATES, PointName
 
 Values: TypeAlias = st.SearchStrategy[Any]
 
 texts: Values = st.text("ab", max_size=2)
-levels: Values = st.sampled_from((None, "off", "low", "medium", "high"))
 flags: Values = st.booleans()
-objects: Values = st.dictionaries(texts, st.one_of(st.integers(), st.none(), texts))
 people: Values = st.lists(st.builds(UserMessage, texts), max_size=2)
-specs: Values = st.lists(st.builds(ToolSpec, st.sampled_from(("a", "b"))), max_size=2)
 stops: Values = st.one_of(flags, texts, st.builds(Stop, st.just("limit"), texts))
-models: Values = st.sampled_from(("test:a", "test:b"))
 verdicts: Values = st.one_of(
     st.builds(Allow), st.builds(Ask, texts), st.builds(Block, texts)
 )
 
-FIELDS: Final[dict[type[Any], dict[str, Values]]] = {
-    ContextUpdate: {
-        "messages": people,
-        "model": models,
-        "system": texts,
-        "tools": specs,
-        "thinking": levels,
-        "options": objects,
-        "stop": stops,
-    },
-    ReplyUpdate: {"message": st.builds(AssistantMessage, texts)},
-    RetryUpdate: {
-        "retry": flags,
-        "delay": st.floats(0, 9),
-        "model": models,
-        "thinking": levels,
-    },
-    RawCallUpdate: {"name": texts, "arguments": objects},
-    ToolCallUpdate: {"decision": verdicts, "arguments": objects, "terminate": flags},
-    ToolResultUpdate: {
-        "content": texts,
-        "details": st.one_of(st.none(), objects),
-        "is_error": flags,
-        "terminate": flags,
-    },
-    TurnUpdate: {
-        "inject": people,
-        "model": models,
-        "thinking": levels,
-        "system": texts,
-        "tools": specs,
-        "transcript": people,
-    },
-    StopUpdate: {"stop": stops},
-}
+kinds: Final = st.sampled_from(tuple(dict.fromkeys(UPDATES.values())))
 
 
-def updates(kind: type[Any]) -> Values:
-    """Updates of this class; each field is left out half of the time."""
-    drawn = {
-        name: st.none() | values.map(_some) for name, values in FIELDS[kind].items()
-    }
-    drawn["memo"] = st.none() | objects.map(_some)
-    return st.fixed_dictionaries(drawn).map(
-        lambda given: kind(**{n: value[0] for n, value in given.items() if value})
-    )
+def three_of(kind: type[Any]) -> st.SearchStrategy[tuple[Any, Any, Any]]:
+    """Three updates of one class."""
+    one: Values = strategies.updates(kind)
+    return st.tuples(one, one, one)
 
 
-def _some(value: object) -> tuple[object]:
-    return (value,)
+triples: Final = kinds.flatmap(three_of)
 
 
-kinds: Final = st.sampled_from(tuple(FIELDS))
-triples: Final = kinds.flatmap(lambda kind: st.tuples(*(updates(kind),) * 3))
+FEWER: Final = max(settings().max_examples // 5, 25)
+"""A view is a run."""
 
 
-def test_every_update_has_its_laws() -> None:
-    assert set(UPDATES.values()) == set(FIELDS)
+def test_all_updates_keep_the_laws_of_merging() -> None:
+    """6: identity, associativity, verdicts that join, and hooks that say nothing."""
+    check_merge_laws(examples=FEWER)
 
 
-@given(kinds.flatmap(updates))
+@given(kinds.flatmap(strategies.updates))
 def test_an_empty_update_changes_nothing(update: Any) -> None:
     """6: it is the identity, from both sides."""
     empty = type(update)()
@@ -129,11 +82,17 @@ def test_merging_is_associative(three: tuple[Any, Any, Any]) -> None:
 def test_a_value_is_the_last_writers(three: tuple[Any, Any, Any]) -> None:
     """6: and a field that nobody wrote stays unwritten; None is a value."""
     merged = three[0] | three[1] | three[2]
-    for name in {*FIELDS[type(merged)], "memo"} - JOINED:
+    for name in fields_of(merged) - JOINED:
         wrote = [getattr(one, name) for one in three]
         said = [value for value in wrote if value is not UNSET]
 
         assert getattr(merged, name) == (said[-1] if said else UNSET)
+
+
+def fields_of(update: Any) -> set[str]:
+    """The names of what an update may write."""
+    fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(update.__class__)
+    return {field.name for field in fields}
 
 
 JOINED: Final = {"decision", "stop", "retry", "inject"}
@@ -194,61 +153,55 @@ def test_updates_of_two_points_do_not_merge(one: type[Any], other: type[Any]) ->
         _ = one() | other()
 
 
-STATE: Final = State.start(Setup().config(), run_id="r")
-REPLY: Final = AssistantMessage("hi")
-CALL: Final = ToolCall("add", {"x": 1}, "c1")
-VIEWS: Final[dict[PointName, Any]] = {
-    "transform_context": ContextView(state=STATE, messages=(), model="test:m"),
-    "after_model_call": ReplyView(state=STATE, message=REPLY),
-    "on_model_error": ErrorView(
-        state=STATE, error=ERRORS[0], attempt=1, model="test:m"
-    ),
-    "prepare_tool_call": RawCallView(
-        state=STATE, call=CALL, spec=ADD, name="add", arguments=CALL.arguments
-    ),
-    "before_tool_call": ToolCallView(
-        state=STATE, call=CALL, spec=ADD, arguments=CALL.arguments, message=REPLY
-    ),
-    "after_tool_result": ToolResultView(
-        state=STATE, call=CALL, spec=ADD, arguments=CALL.arguments, parts=()
-    ),
-    "prepare_next_turn": TurnView(
-        state=STATE,
-        message=REPLY,
-        results=(),
-        new_messages=STATE.new,
-        usage=STATE.usage,
-        model="test:m",
-    ),
+VIEWS: Final[dict[PointName, type[Any]]] = {
+    "transform_context": ContextView,
+    "after_model_call": ReplyView,
+    "on_model_error": ErrorView,
+    "prepare_tool_call": RawCallView,
+    "before_tool_call": ToolCallView,
+    "after_tool_call": ToolResultView,
+    "after_tool_result": ToolResultView,
+    "prepare_next_turn": TurnView,
+    "should_stop_after_turn": TurnView,
 }
-VIEWS["after_tool_call"] = VIEWS["after_tool_result"]
-VIEWS["should_stop_after_turn"] = VIEWS["prepare_next_turn"]
 
 
+@settings(max_examples=FEWER)
 @given(st.sampled_from(NAMES), st.data())
 def test_hooks_together_say_what_their_updates_merge_to(
     point: PointName, data: st.DataObject
 ) -> None:
     """6: and each is shown what those before it wrote, unless the chain had ended."""
     kind = UPDATES[point]
-    one, other = data.draw(updates(kind)), data.draw(updates(kind))
+    drawn: Values = strategies.updates(kind)
+    one, other = data.draw(drawn), data.draw(drawn)
+    shown: Values = strategies.views(VIEWS[point], point=point, max_turns=1)
+    view = evolve(data.draw(shown), memo=None)
     seen: list[Any] = []
     first = says("one", point, one)
     then = says("other", point, other, seen)
 
-    both = apply((first, then), VIEWS[point], point)
+    both = apply((first, then), view, point)
 
     merged = one | other if seen else one
     assert both.update == merged
     for name in merged.written:
-        if name in FIELDS[kind].keys() - SHOWN_OTHERWISE:
+        joins_more = name in JOINED and getattr(view, name) not in (None, ())
+        if name not in SHOWN_OTHERWISE and not joins_more:
             assert getattr(both.view, name) == getattr(merged, name)
     if seen:
-        alone = apply((first,), VIEWS[point], point).view
+        alone = apply((first,), view, point).view
         assert evolve(seen[0], memo=None) == alone
 
 
-SHOWN_OTHERWISE: Final = {"content", "is_error", "arguments", "transcript", "stop"}
+SHOWN_OTHERWISE: Final = {
+    "content",
+    "is_error",
+    "arguments",
+    "transcript",
+    "stop",
+    "memo",
+}
 """What a view has under another name, or not as it was written."""
 
 
