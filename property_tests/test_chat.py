@@ -27,9 +27,10 @@ from loopcore_adapters.faults import http_fault
 from loopcore_adapters.loose import Json
 from loopcore_adapters.providers import PROVIDERS
 from loopcore_adapters.sse import BOM, Events
-from tests.chat_reading import MODEL, cut, feed
+from tests.chat_reading import MODEL, feed
 from tests.chat_rules import Server, broken
 from tests.chat_server import DONE, delta, event, finish, usage
+from tests.reading import cut
 
 WORDS: Final = st.text(min_size=1, max_size=12)
 IDS: Final = st.sampled_from(["", "c1", "c2", "call/3|fc", "x" * 70, "functions.a:0"])

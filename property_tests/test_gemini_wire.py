@@ -32,9 +32,9 @@ from loopcore_adapters.gemini import Encoder, encode
 from loopcore_adapters.gemini.kept import keep
 from loopcore_adapters.gemini.parts import UNSIGNED
 from loopcore_adapters.loose import Json
-from tests.chat_reading import cut
 from tests.gemini_reading import MODEL, called, counts, event, feed, said, thought
 from tests.gemini_rules import NEWER, OLDER, Rules, accept
+from tests.reading import cut
 
 CUTS: Final = st.lists(st.integers(0, 10_000), max_size=12)
 ENDS: Final = st.sampled_from([b"\n", b"\r\n", b"\r"])

@@ -29,7 +29,7 @@ from loopcore.frozen import freeze_object
 from loopcore_adapters.loose import Json
 from loopcore_adapters.messages import Encoder, encode
 from loopcore_adapters.messages.schema import cut as cut_schema
-from tests.chat_reading import MODEL, cut
+from tests.chat_reading import MODEL
 from tests.messages_reading import (
     STOP,
     call,
@@ -44,6 +44,7 @@ from tests.messages_reading import (
     whole,
 )
 from tests.messages_rules import problems
+from tests.reading import cut
 
 # Requests.
 

@@ -31,7 +31,7 @@ from loopcore_adapters.responses.dialect import (
     PLAIN,
     Dialect,
 )
-from tests.chat_reading import cut
+from tests.reading import cut
 from tests.responses_reading import MODEL, call, event, feed, message, stream, thought
 from tests.responses_rules import Server, broken
 

@@ -1,20 +1,12 @@
 """Reading generateContent responses, and writing what a server may say."""
 
 import json
-from collections.abc import Iterable
 from typing import Final
 
-from loopcore import (
-    AssistantMessage,
-    CallModel,
-    Image,
-    ModelError,
-    UserMessage,
-)
+from loopcore import CallModel, UserMessage
 from loopcore_adapters.gemini import Decoder
 from loopcore_adapters.loose import Json
-from tests.chat_reading import Sum, Told, cut
-from tests.chat_reading import sums_of as sums_without_pictures
+from tests.reading import Reading
 
 MODEL: Final = "gemini:gemini-3-flash"
 CALL: Final = CallModel("r1.1.1.model.1", MODEL, [UserMessage("hi")])
@@ -61,48 +53,10 @@ def thought(text: str, **more: Json) -> dict[str, Json]:
     return {"text": text, "thought": True, **more}
 
 
-def sums_of(message: AssistantMessage | None) -> dict[int, Sum]:
-    """What must have been told of this message; nothing of pictures."""
-    parts = enumerate(message.parts if message else ())
-    seen = {place: part for place, part in parts if not isinstance(part, Image)}
-    sums = (sums_without_pictures(AssistantMessage([part])) for part in seen.values())
-    return {place: found[0] for place, found in zip(seen, sums, strict=True) if found}
-
-
-def feed(
-    reads: Iterable[bytes], fault: ModelError | None = None, call: CallModel = CALL
-) -> AssistantMessage | ModelError:
-    """The result of these reads, checked against what was told."""
-    told = Told()
-    decoder = Decoder(call, told)
-    for data in reads:
-        if decoder.feed(data):
-            break
-    result = decoder.finish(fault)
-    whole = result.partial if isinstance(result, ModelError) else result
-    assert told.sums() == sums_of(whole)
-    return result
-
-
-def result(
-    *body: bytes, fault: ModelError | None = None, call: CallModel = CALL
-) -> AssistantMessage | ModelError:
-    """The result of this body, which is the same whole and byte by byte."""
-    whole = b"".join(body)
-    found = feed([whole], fault, call)
-    assert found == feed(cut(whole, range(1, len(whole))), fault, call)
-    return found
-
-
-def reply(*body: bytes, call: CallModel = CALL) -> AssistantMessage:
-    """The reply that this body is."""
-    found = result(*body, call=call)
-    assert isinstance(found, AssistantMessage), found
-    return found
-
-
-def error(*body: bytes, fault: ModelError | None = None) -> ModelError:
-    """The fault that this body is."""
-    found = result(*body, fault=fault)
-    assert isinstance(found, ModelError), found
-    return found
+READING: Final = Reading(Decoder, CALL)
+feed, result, reply, error = (
+    READING.feed,
+    READING.result,
+    READING.reply,
+    READING.error,
+)

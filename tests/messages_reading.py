@@ -1,13 +1,13 @@
 """Reading Messages responses, and what a server of this protocol says, event by event."""
 
 import json
-from collections.abc import Iterable
 from typing import Final
 
-from loopcore import AssistantMessage, CallModel, ModelError, UserMessage
+from loopcore import CallModel, UserMessage
 from loopcore_adapters.loose import Json
 from loopcore_adapters.messages import Decoder
-from tests.chat_reading import MODEL, Told, cut, sums_of
+from tests.chat_reading import MODEL
+from tests.reading import Reading
 
 CALL: Final = CallModel("r1.1.1.model.1", MODEL, [UserMessage("hi")])
 
@@ -102,40 +102,10 @@ ASKS_AND_ANSWERS: Final = (
 """Two replies: one asks for the weather in Paris, the other answers."""
 
 
-def feed(
-    reads: Iterable[bytes], fault: ModelError | None = None, asked: CallModel = CALL
-) -> AssistantMessage | ModelError:
-    """The result of these reads, checked against what was told."""
-    told = Told()
-    decoder = Decoder(asked, told)
-    for data in reads:
-        if decoder.feed(data):
-            break
-    result = decoder.finish(fault)
-    message = result.partial if isinstance(result, ModelError) else result
-    assert told.sums() == sums_of(message)
-    return result
-
-
-def result(
-    *body: bytes, fault: ModelError | None = None, asked: CallModel = CALL
-) -> AssistantMessage | ModelError:
-    """The result of this body, which is the same whole and byte by byte."""
-    joined = b"".join(body)
-    found = feed([joined], fault, asked)
-    assert found == feed(cut(joined, range(1, len(joined))), fault, asked)
-    return found
-
-
-def reply(*body: bytes, asked: CallModel = CALL) -> AssistantMessage:
-    """The reply that this body is."""
-    found = result(*body, asked=asked)
-    assert isinstance(found, AssistantMessage), found
-    return found
-
-
-def error(*body: bytes, fault: ModelError | None = None) -> ModelError:
-    """The fault that this body is."""
-    found = result(*body, fault=fault)
-    assert isinstance(found, ModelError), found
-    return found
+READING: Final = Reading(Decoder, CALL)
+feed, result, reply, error = (
+    READING.feed,
+    READING.result,
+    READING.reply,
+    READING.error,
+)

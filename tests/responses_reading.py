@@ -1,18 +1,12 @@
 """Reading responses of the wire "responses", and the streams that say them."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
-from loopcore import (
-    AssistantMessage,
-    CallModel,
-    Image,
-    ModelError,
-    UserMessage,
-)
+from loopcore import CallModel, UserMessage
 from loopcore_adapters.responses import Decoder
-from tests.chat_reading import Sum, Told, cut, sums_of
+from tests.reading import Reading
 
 Json = Any
 MODEL: Final = "openai:gpt-5.2"
@@ -183,49 +177,10 @@ def _pieces(text: str, size: int) -> list[str]:
     return [text[place : place + size] for place in range(0, len(text), size)]
 
 
-def feed(
-    reads: Iterable[bytes], fault: ModelError | None = None
-) -> AssistantMessage | ModelError:
-    """The result of these reads, checked against what was told."""
-    told = Told()
-    decoder = Decoder(CALL, told)
-    for data in reads:
-        if decoder.feed(data):
-            break
-    found = decoder.finish(fault)
-    full = found.partial if isinstance(found, ModelError) else found
-    assert told.sums() == _sums(full)
-    return found
-
-
-def _sums(found: AssistantMessage | None) -> dict[int, Sum]:
-    """What must have been told of this message: nothing of its images."""
-    parts = enumerate(found.parts if found else ())
-    each = ((n, sums_of(AssistantMessage([p]))) for n, p in parts if _is_told(p))
-    return {place: sums[0] for place, sums in each if sums}
-
-
-def _is_told(part: object) -> bool:
-    return not isinstance(part, Image)
-
-
-def result(*body: bytes, fault: ModelError | None = None) -> Json:
-    """The result of this body, which is the same whole and byte by byte."""
-    joined = b"".join(body)
-    found = feed([joined], fault)
-    assert found == feed(cut(joined, range(1, len(joined))), fault)
-    return found
-
-
-def reply(*body: bytes) -> AssistantMessage:
-    """The reply that this body is."""
-    found = result(*body)
-    assert isinstance(found, AssistantMessage), found
-    return found
-
-
-def error(*body: bytes, fault: ModelError | None = None) -> ModelError:
-    """The fault that this body is."""
-    found = result(*body, fault=fault)
-    assert isinstance(found, ModelError), found
-    return found
+READING: Final = Reading(Decoder, CALL)
+feed, result, reply, error = (
+    READING.feed,
+    READING.result,
+    READING.reply,
+    READING.error,
+)

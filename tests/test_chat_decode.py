@@ -18,8 +18,9 @@ from loopcore import (
 )
 from loopcore_adapters.chat import Decoder
 from loopcore_adapters.loose import Json
-from tests.chat_reading import CALL, MODEL, Told, calls, error, ids, reply, result
+from tests.chat_reading import CALL, MODEL, calls, error, ids, reply, result
 from tests.chat_server import DONE, call, delta, event, finish, usage
+from tests.reading import Told
 
 
 def choice(**more: Json) -> bytes:

@@ -21,7 +21,8 @@ from loopcore import (
 from loopcore_adapters.chat import encode
 from loopcore_adapters.faults import http_fault
 from loopcore_adapters.loose import Json
-from tests.chat_reading import MODEL, cut, error, feed, reply
+from tests.chat_reading import MODEL, error, feed, reply
+from tests.reading import cut
 
 RECORDINGS: Final = Path(__file__).parent / "data" / "recordings"
 PARIS: Final = '{"city": "Paris", "unit": "celsius"}'

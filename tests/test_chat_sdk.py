@@ -23,7 +23,6 @@ from loopcore import (
     UserMessage,
 )
 from loopcore_adapters import connect
-from tests.chat_reading import Told
 from tests.chat_server import (
     DONE,
     ChatServer,
@@ -35,6 +34,7 @@ from tests.chat_server import (
     says_json,
     usage,
 )
+from tests.reading import Told
 from tests.test_chat_recordings import REPLIES, recorded
 
 KEY: Final = "sk-nobody"

@@ -13,9 +13,9 @@ from loopcore_adapters import connect
 from loopcore_adapters.connect import WIRES
 from loopcore_adapters.providers import PROVIDERS
 from loopcore_adapters.transport import Caller, Timeouts
-from tests.chat_reading import Told
 from tests.chat_server import ChatServer, Json, Request, chat_server, says_json
 from tests.four_wires import KEYS, by_path, wire_of
+from tests.reading import Told
 
 SECRET: Final = "sk-very-secret-key"  # noqa: S105  # nobody's
 PLACED: Final = {name: one for name, one in PROVIDERS.items() if one.url}

@@ -21,7 +21,6 @@ from loopcore import (
 )
 from loopcore_adapters import connect
 from loopcore_adapters.loose import Json
-from tests.chat_reading import Told
 from tests.chat_server import (
     Answer,
     ChatServer,
@@ -34,6 +33,7 @@ from tests.chat_server import (
 )
 from tests.chat_server import says as answers
 from tests.gemini_reading import SIGNED, called, counts, said, says
+from tests.reading import Told
 
 KEY: Final = "AIza-very-secret-key"
 NAME: Final = "gemini:gemini-3-flash"

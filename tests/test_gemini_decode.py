@@ -29,7 +29,6 @@ from loopcore_adapters.gemini import Decoder
 from loopcore_adapters.gemini.decode import FAULTS, FINISHES
 from loopcore_adapters.gemini.kept import keep
 from loopcore_adapters.loose import Json
-from tests.chat_reading import Told, cut
 from tests.gemini_reading import (
     CALL,
     MODEL,
@@ -46,6 +45,7 @@ from tests.gemini_reading import (
     says,
     thought,
 )
+from tests.reading import Told, cut
 
 OBJECT: Final[Json] = {"type": "object"}
 EMPTY: Final[Json] = {}
@@ -560,18 +560,18 @@ class TestOutputByATool:
         body = says(
             called("final_output", {"n": 1}, thoughtSignature=SIGNED), reason="STOP"
         )
-        found = reply(body, call=self.CALL)
+        found = reply(body, asked=self.CALL)
         assert (found.parts, found.finish) == ((Text('{"n":1}'),), "end")
 
     def test_the_call_without_arguments_is_an_empty_object(self) -> None:
         body = says(called("final_output"), reason="STOP")
-        assert reply(body, call=self.CALL).text == "{}"
+        assert reply(body, asked=self.CALL).text == "{}"
 
     def test_other_calls_stay_calls(self) -> None:
         body = says(
             "So: ", called("look", {}), called("final_output", {}), reason="STOP"
         )
-        found = reply(body, call=self.CALL)
+        found = reply(body, asked=self.CALL)
         assert ([call.name for call in found.calls], found.finish) == (
             ["look"],
             "tools",
@@ -584,7 +584,7 @@ class TestOutputByATool:
         body = says(
             called("final_output", {}), called("final_output_", {}), reason="STOP"
         )
-        found = reply(body, call=call)
+        found = reply(body, asked=call)
         assert ([made.name for made in found.calls], found.text) == (
             ["final_output"],
             "{}",
@@ -593,7 +593,7 @@ class TestOutputByATool:
     def test_a_newer_model_has_no_such_tool(self) -> None:
         call = CallModel("i", MODEL, [], tools=(ToolSpec("look"),), output=OBJECT)
         body = says(called("final_output", {}), reason="STOP")
-        assert [made.name for made in reply(body, call=call).calls] == ["final_output"]
+        assert [made.name for made in reply(body, asked=call).calls] == ["final_output"]
 
 
 def documented() -> Iterator[bytes]:

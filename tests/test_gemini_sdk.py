@@ -44,10 +44,10 @@ from loopcore import (
 from loopcore_adapters import connect
 from loopcore_adapters.gemini.kept import keep, kept
 from loopcore_adapters.loose import items, members
-from tests.chat_reading import Told
 from tests.chat_server import ChatServer, Request, chat_server, says_json
 from tests.chat_server import says as answers
 from tests.gemini_reading import SIGNED, called, counts, said, says, thought
+from tests.reading import Told
 
 KEY: Final = "nobodys-key"
 NAME: Final = "gemini-3-flash"

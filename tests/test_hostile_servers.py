@@ -19,7 +19,7 @@ from tests import chat_server as chat
 from tests import gemini_reading as gemini
 from tests import messages_reading as messages
 from tests import responses_reading as responses
-from tests.chat_reading import Told
+from tests.reading import Told
 from tests.responses_reading import begins, event, said, whole
 from tests.wire_rules import MODELS
 

@@ -17,9 +17,9 @@ from loopcore_adapters import connect
 from loopcore_adapters.local import engine as engines
 from loopcore_adapters.local.engine import Engine, NotStarted, Setup, engine
 from loopcore_adapters.local.known import QWEN
-from tests.chat_reading import Told
 from tests.fake_xllamacpp import install, order, starts
 from tests.line import line
+from tests.reading import Told
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ from loopcore import (
 )
 from loopcore.events import Delta, Event
 from loopcore_adapters import connect
-from tests.chat_reading import Told
+from tests.reading import Told
 
 pytestmark = pytest.mark.real
 

@@ -26,7 +26,6 @@ from loopcore.policies import retry
 from loopcore_adapters import connect
 from loopcore_adapters.providers import PROVIDERS
 from tests import chat_server
-from tests.chat_reading import Told
 from tests.chat_server import (
     Answer,
     Json,
@@ -48,6 +47,7 @@ from tests.messages_reading import (
     thought,
 )
 from tests.messages_rules import problems
+from tests.reading import Told
 
 MODEL: Final = "anthropic:claude-sonnet-4-5"
 SECRET: Final = "sk-ant-very-secret-key"  # noqa: S105  # nobody's

@@ -21,7 +21,7 @@ from loopcore.frozen import freeze_object
 from loopcore_adapters.loose import Json
 from loopcore_adapters.messages import Decoder
 from loopcore_adapters.sse import BOM
-from tests.chat_reading import MODEL, Told
+from tests.chat_reading import MODEL
 from tests.messages_reading import (
     CALL,
     PING,
@@ -41,6 +41,7 @@ from tests.messages_reading import (
     thought,
     whole,
 )
+from tests.reading import Told
 
 END = ended() + STOP
 CALLED = ended("tool_use") + STOP

@@ -20,8 +20,9 @@ from loopcore import (
 from loopcore_adapters.faults import http_fault
 from loopcore_adapters.loose import Json
 from loopcore_adapters.messages import encode
-from tests.chat_reading import MODEL, cut
+from tests.chat_reading import MODEL
 from tests.messages_reading import error, feed, reply
+from tests.reading import cut
 
 RECORDINGS: Final = Path(__file__).parent / "data" / "recordings"
 CALL_ID: Final = "zU72vbfDW9CMT8WuwwCmIy4QlYPNnq8Y"

@@ -27,7 +27,6 @@ from loopcore import (
     tool,
 )
 from loopcore_adapters import connect
-from tests.chat_reading import Told
 from tests.chat_server import Answer, ChatServer, Json, says, says_json, serving
 from tests.messages_reading import (
     PING,
@@ -43,6 +42,7 @@ from tests.messages_reading import (
     thought,
     whole,
 )
+from tests.reading import Told
 from tests.test_messages_recordings import REPLIES, recorded
 
 NAME: Final = "claude-opus-4-6"

@@ -16,7 +16,7 @@ from loopcore import (
     Usage,
 )
 from loopcore_adapters.responses import Decoder
-from tests.chat_reading import Told
+from tests.reading import Told
 from tests.responses_reading import (
     CALL,
     MODEL,

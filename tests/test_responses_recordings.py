@@ -21,7 +21,7 @@ from loopcore import (
 from loopcore_adapters.faults import http_fault
 from loopcore_adapters.responses import encode
 from loopcore_adapters.responses.dialect import LLAMACPP
-from tests.chat_reading import cut
+from tests.reading import cut
 from tests.responses_reading import MODEL, error, feed, reply
 
 Json = Any

@@ -26,8 +26,8 @@ from loopcore import (
 from loopcore.events import Delta
 from loopcore.policies import retry
 from loopcore_adapters import connect
-from tests.chat_reading import Told
 from tests.chat_server import Answer, ChatServer, cuts, says, says_json, serving
+from tests.reading import Told
 from tests.responses_reading import body, call, message, thought
 from tests.responses_reading import stream as events
 from tests.responses_rules import broken

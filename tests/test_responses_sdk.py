@@ -21,8 +21,8 @@ from loopcore import (
     UserMessage,
 )
 from loopcore_adapters import connect
-from tests.chat_reading import Told
 from tests.chat_server import ChatServer, chat_server, says, says_json
+from tests.reading import Told
 from tests.responses_reading import body, call, event, message, stream, thought
 from tests.test_responses_recordings import REPLIES, recorded
 

@@ -16,7 +16,6 @@ from loopcore import AssistantMessage, CallModel, ModelError, Usage, UserMessage
 from loopcore_adapters import chat
 from loopcore_adapters.keys import Key
 from loopcore_adapters.transport import Caller, Endpoint, Timeouts
-from tests.chat_reading import Told
 from tests.chat_server import (
     DONE,
     Answer,
@@ -31,6 +30,7 @@ from tests.chat_server import (
     says_json,
     serving,
 )
+from tests.reading import Told
 
 SECRET: Final = "sk-very-secret-key"  # noqa: S105  # nobody's
 CALL: Final = CallModel("r1.1.1.model.1", "test:model", [UserMessage("hi")])

@@ -27,7 +27,7 @@ from loopcore_adapters import connect
 from loopcore_adapters.local.engine import Running, Setup, engine
 from loopcore_adapters.local.known import QWEN
 from loopcore_adapters.local.weights import cache
-from tests.chat_reading import Told
+from tests.reading import Told
 
 pytestmark = pytest.mark.real
 

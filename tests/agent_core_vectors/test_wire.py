@@ -23,8 +23,8 @@ from loopcore_adapters.call_ids import CallIds
 from loopcore_adapters.chat import encode
 from loopcore_adapters.chat.dialect import PLAIN, Dialect
 from loopcore_adapters.faults import http_fault
-from tests.chat_reading import Told
 from tests.chat_server import chat_server, reply, says
+from tests.reading import Told
 
 DOT = Image("aGk=", "image/png")
 BLIND = Dialect(images=False)
