@@ -159,7 +159,7 @@ def test_a_backtest_is_a_table(folder: Path) -> None:
 def test_a_long_table_says_how_much_is_left_out(folder: Path) -> None:
     found = backtested(folder, system="Be brief.", lenient=True)
 
-    assert found.table(most=2).splitlines()[-1] == "  … 4 more"
+    assert found.table(most=2).splitlines()[-1] == "  … 1 more"
     assert len(found.table(most=None).splitlines()) == 6 + 1 + 6
 
 

@@ -2,7 +2,7 @@
 
 from loopcore.journal.backtest import Backtest, Finding, backtest
 from loopcore.journal.chains import Check, Checked, check, verify
-from loopcore.journal.changes import Change
+from loopcore.journal.change import Change
 from loopcore.journal.diff import Diff, Line, diff
 from loopcore.journal.divergence import Divergence
 from loopcore.journal.explain import Unknown, explain

@@ -1,7 +1,7 @@
 """`backtest`: what another configuration would have done in runs that were recorded."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from typing import TypeAlias
 
@@ -10,7 +10,8 @@ from returns.result import Failure
 
 from loopcore.config import AnyConfig
 from loopcore.events import Event, TurnEnd
-from loopcore.journal.changes import GOES_ON, Both, Change, changes
+from loopcore.journal.change import Both, Change
+from loopcore.journal.changes import GOES_ON, changes
 from loopcore.journal.compare import difference
 from loopcore.journal.divergence import Divergence
 from loopcore.journal.folding import Refused
@@ -156,8 +157,19 @@ def found_in(
             continue
         found += changes(Both(name, was, now), same_history=same_history)
         same_history = same_history and was.led.get("added") == now.led.get("added")
-    told = tuple(_to_the_end(change, end) for change in found)
+    told = tuple(_to_the_end(change, end) for change in _once(found))
     return Finding(name, len(journal.entries), turns, told, again)
+
+
+def _once(found: Iterable[Change]) -> Iterator[Change]:
+    """What changes; a setting that every request then has is told of the first one."""
+    before: dict[str, tuple[str, str, str]] = {}
+    for change in found:
+        told = change.old, change.new, change.hook
+        if change.what.startswith("request: ") and before.get(change.what) == told:
+            continue
+        before[change.what] = told
+        yield change
 
 
 def _to_the_end(change: Change, end: State) -> Change:

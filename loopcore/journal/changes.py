@@ -1,71 +1,31 @@
 """What one step does otherwise than another did with the same input, in words."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from loopcore.effects import CallModel, Effect, RequestApproval, RunTool
-from loopcore.events import HookWrote, MessageAdded, Stop
+from loopcore.effects import (
+    CallModel,
+    Consult,
+    Effect,
+    RequestApproval,
+    RunTool,
+    Sleep,
+)
+from loopcore.events import MessageAdded, Stop
 from loopcore.frozen import Json, dump_json
+from loopcore.journal.change import Both, Change
 from loopcore.journal.compare import GATES, STORING
 from loopcore.journal.folding import Step
 from loopcore.messages import Message, ToolResultMessage
-from loopcore.state import State, spoken
+from loopcore.state import Done, Settled, Slot, State, spoken
+from loopcore.tools import ToolOutput
 
 SHOWING: Final = ("transform_context", "prepare_next_turn", "on_model_error")
 SETTINGS: Final = ("model", "system", "thinking", "options", "output")
-
-
-@frozen
-class Change:
-    """Something that another configuration does otherwise.
-
-    Args:
-        journal: the file, or the run's name.
-        number: at which input, from 1.
-        turn: in which turn.
-        what: what it is about, such as a call.
-        old, new: how it was, and how it is.
-        hook, point: the hook that makes the difference, if one does.
-    """
-
-    journal: str
-    number: int
-    turn: int
-    what: str
-    old: str
-    new: str
-    hook: str = ""
-    point: str = ""
-
-
-@frozen
-class Both:
-    """The same input under two configurations."""
-
-    journal: str
-    old: Step
-    new: Step
-
-    def change(
-        self, what: str, old: str, new: str, points: Iterable[str] = ()
-    ) -> Change:
-        """A change of this step; the hook is one that wrote at one of these points."""
-        hook, point = self._writer(tuple(points))
-        turn = max(self.old.before.turns, 1)
-        return Change(self.journal, self.old.number, turn, what, old, new, hook, point)
-
-    def _writer(self, points: tuple[str, ...]) -> tuple[str, str]:
-        now, then = _writes(self.new, points), _writes(self.old, points)
-        differ = [w for w in now if w not in then] + [w for w in then if w not in now]
-        return next(((w.hook, w.point) for w in differ), ("", ""))
-
-
-def _writes(step: Step, points: tuple[str, ...]) -> list[HookWrote]:
-    events = (event for event in step.effects.tell if isinstance(event, HookWrote))
-    return [event for event in events if event.point in points]
 
 
 def changes(both: Both, *, same_history: bool) -> Iterator[Change]:
@@ -77,6 +37,7 @@ def changes(both: Both, *, same_history: bool) -> Iterator[Change]:
         return
     yield from _calls(both)
     yield from _results(both)
+    yield from _others(both)
     stores_same = both.old.led.get("added") == both.new.led.get("added")
     yield from _requests(both, same_history=same_history and stores_same)
     yield from _stops(both)
@@ -95,7 +56,7 @@ def _calls(both: Both) -> Iterator[Change]:
         else:
             old_fate = _fate(both.old.state, was, effect_id)
             fates = old_fate, _fate(both.new.state, now, effect_id)
-        yield both.change(named, *fates, GATES)
+        yield both.change(named, fates, GATES, _number(effect_id))
 
 
 def _by_id(step: Step) -> dict[str, Effect]:
@@ -125,31 +86,106 @@ def _fate(state: State, effect: Effect | None, place: str) -> str:
         case RequestApproval():
             return f"asks: {effect.question}" if effect.question else "asks"
         case _:
-            return _settled(state, int(place.rpartition(".")[2]))
+            return _settled(state, _number(place))
+
+
+def _number(place: str) -> int:
+    """Which call of its reply it is."""
+    return int(place.rpartition(".")[2])
 
 
 def _settled(state: State, number: int) -> str:
     """How a call that is neither run nor asked about ended, as far as it has."""
-    results = list[ToolResultMessage]()
+    results = list[ToolResultMessage | ToolOutput | None]()
     for message in reversed(state.transcript):
         if not isinstance(message, ToolResultMessage):
             break
         results.insert(0, message)
-    turn = state.turn.results if state.turn and state.turn.slots else tuple(results)
-    if number < len(turn):
-        return f"{turn[number].outcome}: {turn[number].text!r}"
+    ready = [*map(_ready, state.turn.slots)] if state.turn else []
+    result = dict(enumerate(ready or results)).get(number)
+    if result:
+        return f"{result.outcome}: {result.text!r}"
     return f"stopped: {state.stop}" if state.stop else "does not run"
+
+
+def _ready(slot: Slot) -> ToolResultMessage | ToolOutput | None:
+    match slot:
+        case Done():
+            return slot.message
+        case Settled():
+            return slot.output
+        case _:
+            return None
 
 
 def _results(both: Both) -> Iterator[Change]:
     """Messages that are stored otherwise, but for the results of calls told already."""
     if _by_id(both.old).keys() != _by_id(both.new).keys():
         return
-    for was, now in zip_longest(_added(both.old), _added(both.new)):
+    old, new = _added(both.old), _added(both.new)
+    if _has_results(old) != _has_results(new):  # one batch is over sooner: that is told
+        old, new = _no_results(old), _no_results(new)
+    place = 0
+    for was, now in zip_longest(old, new):
+        is_result = isinstance(was or now, ToolResultMessage)
         if was != now:
-            yield both.change(
-                _named(was or now), _said(was), _said(now), (*STORING, *GATES)
+            points, n = (RESULTS, place) if is_result else (MESSAGES, None)
+            fates = _said(was), _said(now)
+            yield both.change(_named(was or now), fates, points, n)
+        place += is_result
+
+
+RESULTS: Final = (*STORING, *GATES)
+MESSAGES: Final = (*STORING, "prepare_next_turn")
+
+
+def _has_results(messages: list[Message]) -> bool:
+    return any(isinstance(message, ToolResultMessage) for message in messages)
+
+
+def _no_results(messages: list[Message]) -> list[Message]:
+    return [m for m in messages if not isinstance(m, ToolResultMessage)]
+
+
+def _others(both: Both) -> Iterator[Change]:
+    """Services that are asked, and waits."""
+    old, new = _outside(both.old), _outside(both.new)
+    for effect_id in dict.fromkeys((*old, *new)):
+        was, now = old.get(effect_id), new.get(effect_id)
+        if was != now:
+            named = _named_effect(was or now)
+            found = both.change(
+                named, (_wanted(was), _wanted(now)), ("on_model_error",)
             )
+            yield _by_need(found, effect_id)
+
+
+def _outside(step: Step) -> dict[str, Consult | Sleep]:
+    kinds = Consult, Sleep
+    return {e.id: e for e in step.effects.perform if isinstance(e, kinds)}
+
+
+def _named_effect(effect: Consult | Sleep | None) -> str:
+    return f"service {effect.service}" if isinstance(effect, Consult) else "wait"
+
+
+def _wanted(effect: Consult | Sleep | None) -> str:
+    match effect:
+        case Consult():
+            return f"asked: {dump_json(effect.data)}"
+        case Sleep():
+            return f"{effect.seconds:g} s"
+        case None:
+            return "none"
+
+
+def _by_need(change: Change, effect_id: str) -> Change:
+    """A need's id ends with its point, its attempt, its hook and its name."""
+    found = NEED.search(effect_id)
+    return evolve(change, hook=found[2], point=found[1]) if found else change
+
+
+NEED: Final = re.compile(r"\.([a-z_]+)\.[0-9]+\.([^.]+)\.[^.]+$")
 
 
 def _added(step: Step) -> list[Message]:
@@ -180,14 +216,19 @@ def _requests(both: Both, *, same_history: bool) -> Iterator[Change]:
         was, now = old[effect_id], new[effect_id]
         for name in SETTINGS:
             if getattr(was, name) != getattr(now, name):
-                yield both.change(
-                    f"request: {name}", _short(was, name), _short(now, name), SHOWING
-                )
+                fates = _short(was, name), _short(now, name)
+                yield _in_turn(both.change(f"request: {name}", fates, SHOWING), both)
         if was.tools != now.tools:
-            yield both.change("request: tools", _tools(was), _tools(now), SHOWING)
+            fates = _tools(was), _tools(now)
+            yield _in_turn(both.change("request: tools", fates, SHOWING), both)
         if same_history and was.messages != now.messages:
             counts = f"{len(was.messages)} messages", f"{len(now.messages)} messages"
-            yield both.change("shown to the model", *counts, SHOWING)
+            yield _in_turn(both.change("shown to the model", counts, SHOWING), both)
+
+
+def _in_turn(change: Change, both: Both) -> Change:
+    """A request is of the turn that it begins."""
+    return evolve(change, turn=max(both.old.state.turns, 1))
 
 
 def _short(request: CallModel, name: str) -> str:
@@ -203,9 +244,10 @@ def _stops(both: Both) -> Iterator[Change]:
     was, now = both.old.state.stop, both.new.state.stop
     if was == now:
         return
-    found = both.change("stop", _stop(was), _stop(now))
     who = now or was
     assert who is not None  # noqa: S101  # they differ
+    points = STORING if who.reason == "terminated" else ()
+    found = both.change("stop", (_stop(was), _stop(now)), points)
     yield _by(found, who)
 
 

@@ -8,7 +8,7 @@ import attrs
 
 from loopcore.codec import to_json
 from loopcore.frozen import Json
-from loopcore.journal.changes import Change
+from loopcore.journal.change import Change
 from loopcore.messages import Message
 from loopcore.state import one_line
 
