@@ -50,7 +50,7 @@ ELSEWHERE: Final = OF_WIRES | {
 DIFFERS: Final = {
     1: "a check that runs besides the model is the program's own; it ends a run by Abort",
     5: "a limit ends a run with the reply that was there; it has no text of its own",
-    8: "a reply's calls are those that are run here; no wire yet has calls of another kind",
+    8: "a reply's calls are those that are run here; what a provider runs is no call of it",
     14: "no rule runs a tool again, so there is nothing to hold back",
     17: "a rule that fails ends the run (T1); what ran keeps its result, in both modes",
     114: "no part of a message names a call, so nothing can be left dangling",

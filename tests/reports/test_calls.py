@@ -52,7 +52,7 @@ def test_arguments_that_are_no_json_are_answered_and_sent_as_an_object(
 def test_a_log_that_ends_in_an_open_call_is_mended_once_and_the_tool_is_not_run() -> (
     None
 ):
-    """Report 90: a history; what a driver does after a crash comes with journals (D82)."""
+    """Report 90: a history; what a driver does after a crash is D82, with its journal."""
     log: list[Message] = [
         UserMessage("go"),
         AssistantMessage(call("a"), finish="tools"),
