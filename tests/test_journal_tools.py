@@ -160,7 +160,7 @@ def test_a_long_table_says_how_much_is_left_out(folder: Path) -> None:
     found = backtested(folder, system="Be brief.", lenient=True)
 
     assert found.table(most=2).splitlines()[-1] == "  … 1 more"
-    assert len(found.table(most=None).splitlines()) == 6 + 1 + 6
+    assert len(found.table(most=None).splitlines()) == 6 + 1 + 3
 
 
 def test_a_backtest_is_json(folder: Path) -> None:
