@@ -332,11 +332,11 @@ def test_a_hostile_schema_neither_raises_nor_loops(schema: dict[str, Any]) -> No
 
 
 def test_a_pattern_cannot_hang() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     told = refusal(field({"pattern": "^(a|a)*(?!x)b$"}), v="a" * 60)
 
     assert "backtracking" in told
-    assert time.perf_counter() - began < 0.25
+    assert time.process_time() - began < 0.25
 
 
 def test_a_schema_of_many_branches_cannot_hang() -> None:
@@ -344,10 +344,10 @@ def test_a_schema_of_many_branches_cannot_hang() -> None:
         f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(10)
     }
     schema = field({"$ref": "#/$defs/d0"}) | {"$defs": defs | {"d10": {"const": 0}}}
-    began = time.perf_counter()
+    began = time.process_time()
 
     assert "The arguments do not fit" in refusal(schema, v="1")
-    assert time.perf_counter() - began < 0.25
+    assert time.process_time() - began < 0.25
 
 
 def expression(depth: int) -> dict[str, Any]:
@@ -378,19 +378,19 @@ def test_of_nested_alternatives_the_one_that_is_meant_is_described() -> None:
 
 
 def test_nested_alternatives_cannot_hang() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     told = refusal(alternatives("neg", "abs", "inv"), v=expression(90))
 
     assert '.of.value\': "much" is not of type "number"' in told
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_alternatives_that_look_alike_cannot_hang() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     told = refusal(alternatives("neg", "neg", "neg"), v=expression(90))
 
     assert "- 'v': fits none of its alternatives" in told
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_what_tells_alternatives_apart_is_told() -> None:
@@ -465,10 +465,10 @@ NEXT = {"$ref": "NEXT"}
     ],
 )
 def test_a_schema_that_spreads_without_bound_is_broken(link: dict[str, Any]) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
 
     assert "more than can be checked" in refusal(chained(40, {"const": 0}, **link), v=1)
-    assert time.perf_counter() - began < 0.25
+    assert time.process_time() - began < 0.25
 
 
 def test_a_schema_that_spreads_by_other_names_is_broken_too() -> None:

@@ -263,11 +263,11 @@ class TestCalls:
             piece = grown(0, "input_json", partial_json="x")
             decoder = Decoder(CALL, Told())
             decoder.feed(start() + opened(0, "tool_use", id="k", name="look", input={}))
-            began = time.perf_counter()
+            began = time.process_time()
             for _ in range(size):
                 decoder.feed(piece)
             decoder.finish()
-            return time.perf_counter() - began
+            return time.process_time() - began
 
         short = min(seconds(1_000) for _ in range(3))
         assert seconds(16_000) < short * 16 * 6

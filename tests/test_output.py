@@ -167,11 +167,11 @@ def test_a_hostile_text_is_looked_at_a_limited_number_of_times() -> None:
 
 
 def test_unclosed_text_is_not_read_to_its_end_from_every_start() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
 
     assert [] == list(values("[" * 100 + "1," * 300_000))
     assert [] == list(values("[" * 100 + '"a",' * 300_000))
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_many_problems_are_told_as_far_as_anybody_reads_them() -> None:

@@ -406,9 +406,9 @@ class TestCalls:
             pieces = [event(kind, item_id="fc_1", delta="ab")] * count
             sent = b"".join([begins("function_call", id="fc_1", name="x"), *pieces])
             decoder = Decoder(CALL, Told())
-            start = time.perf_counter()
+            start = time.process_time()
             decoder.feed(sent)
-            return time.perf_counter() - start
+            return time.process_time() - start
 
         short = min(seconds(1_000) for _ in range(3))
         assert seconds(16_000) < 16 * 4 * short
