@@ -21,6 +21,7 @@ MOST: Final = 16
 
 BEGINNING: Final = 1200
 DONE: Final = "[DONE]"
+EMPTY: Final = "The response was empty."
 
 
 @define
@@ -72,6 +73,13 @@ class Body:
             yield from self._one(bytes(self._whole), fault)
         elif self.streamed:
             yield from self._last()
+
+    @property
+    def broken_off(self) -> ModelError:
+        """The fault of a response that ends before its reply does."""
+        begun = self.beginning.strip()
+        said = "The stream ended before the reply did." if begun else EMPTY
+        return ModelError(said, "cut_stream")
 
     def _look(self, data: bytes) -> bytes:
         """Choose the form of the response as soon as a byte says it."""

@@ -129,9 +129,7 @@ class Decoder:
             return bad_response(
                 "The stream ended without a reply", self._body.beginning
             )
-        if self._body.beginning.strip():
-            return ModelError("The stream ended before the reply did.", "cut_stream")
-        return ModelError("The response was empty.", "cut_stream")
+        return self._body.broken_off
 
     def _reply(self, reason: str) -> AssistantMessage | ModelError:
         """What the reason says that the server gave for the end of the reply."""

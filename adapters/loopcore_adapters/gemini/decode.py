@@ -142,12 +142,12 @@ class Decoder:
     def _short(self, *, ended: bool) -> ModelError:
         beginning = self._body.beginning
         if not beginning.strip():
-            return ModelError("The response was empty.", "cut_stream")
+            return self._body.broken_off
         if not self._understood:
             return bad_response("This is no response of generateContent", beginning)
         if ended:
             return bad_response("The response holds no reply", beginning)
-        return ModelError("The stream ended before the reply did.", "cut_stream")
+        return self._body.broken_off
 
     def _reply(self, reason: str) -> AssistantMessage | ModelError:
         """What the reason says that the server gave for the end of the reply."""

@@ -165,9 +165,7 @@ class Decoder:
             return bad_response("This is no message", beginning)
         if ended:
             return ModelError("The response ended without a reply.", "bad_response")
-        if beginning.strip():
-            return ModelError("The stream ended before the reply did.", "cut_stream")
-        return ModelError("The response was empty.", "cut_stream")
+        return self._body.broken_off
 
     @property
     def _begun(self) -> bool:

@@ -122,9 +122,7 @@ class Decoder:
         beginning = self._body.beginning
         if beginning.strip() and not self._understood:
             return bad_response("This is no reply over the wire 'responses'", beginning)
-        if beginning.strip():
-            return ModelError("The stream ended before the reply did.", "cut_stream")
-        return ModelError("The response was empty.", "cut_stream")
+        return self._body.broken_off
 
     def _result(self) -> AssistantMessage | ModelError:
         """What the status of the response says."""
