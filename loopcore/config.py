@@ -1,8 +1,9 @@
 """`LoopConfig`: what a run is. Settings to start from, and pure functions."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Generic, Literal, TypeAlias
 
+import attrs
 from attrs import Attribute, field, frozen
 from typing_extensions import TypeVar
 
@@ -178,6 +179,21 @@ class LoopConfig(Generic[T]):
 
 AnyConfig: TypeAlias = LoopConfig[Any]
 """A configuration, whatever its runs come to."""
+
+C = TypeVar("C", bound=AnyConfig)
+Rehook: TypeAlias = Callable[[tuple[Hooks, ...]], Iterable[Hooks]]
+
+
+def rehooked(config: C, change: Rehook) -> C:
+    """The configuration with its hooks changed, those of nested runs too; all else stays."""
+    tools = [_rehooked_tool(tool, change) for tool in config.tools]
+    return attrs.evolve(config, tools=tools, hooks=change(config.hooks))
+
+
+def _rehooked_tool(tool: ToolSpec | Nested, change: Rehook) -> ToolSpec | Nested:
+    if isinstance(tool, Nested):
+        return attrs.evolve(tool, config=rehooked(tool.config, change))
+    return tool
 
 
 def _wanted(kind: Any, optional: bool) -> Wanted | None:  # noqa: ANN401, FBT001

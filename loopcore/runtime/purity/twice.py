@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import attrs
 from attrs import frozen
 
-from loopcore.config import LoopConfig, Nested
+from loopcore.config import AnyConfig, rehooked
 from loopcore.frozen import evolve
 from loopcore.hooks.fold import HookFault, code_of
 from loopcore.hooks.points import PointName
@@ -14,9 +13,8 @@ from loopcore.hooks.rule import Hooks
 from loopcore.runtime.purity.blame import blame
 from loopcore.runtime.purity.differences import Returned, differing, is_same, returned
 from loopcore.runtime.purity.watch import Watch
-from loopcore.tools import ToolSpec
 
-C = TypeVar("C", bound=LoopConfig[Any])
+C = TypeVar("C", bound=AnyConfig)
 
 UNKNOWN = (
     "What it says must follow from its view alone; something else makes the difference, "
@@ -26,15 +24,7 @@ UNKNOWN = (
 
 def asked_twice(config: C) -> C:
     """The configuration with hooks that are asked twice, nested ones too."""
-    tools = tuple(map(_tool, config.tools))
-    hooks = tuple(map(_hook, config.hooks))
-    return attrs.evolve(config, tools=tools, hooks=hooks)
-
-
-def _tool(tool: ToolSpec | Nested) -> ToolSpec | Nested:
-    if isinstance(tool, Nested):
-        return Nested(tool.spec, asked_twice(tool.config))
-    return tool
+    return rehooked(config, lambda hooks: map(_hook, hooks))
 
 
 def _hook(hook: Hooks) -> Hooks:

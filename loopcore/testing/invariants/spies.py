@@ -6,14 +6,13 @@ from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
 
-from loopcore.config import AnyConfig, LoopConfig, Nested
+from loopcore.config import AnyConfig, rehooked
 from loopcore.frozen import evolve
 from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Function, Hooks
 from loopcore.reducer import Effects, step
 from loopcore.state import State
 from loopcore.testing.invariants.passes import Raised, Said, heard
-from loopcore.tools import ToolSpec
 
 EYE: Final = "eye"
 """The hook that sees all and is silent; it is asked first, so each pass begins with it."""
@@ -63,26 +62,7 @@ def _rule(functions: Functions, rule: Hooks) -> Hooks:
 
 def spied(config: AnyConfig, ears: list[Said]) -> AnyConfig:
     """The same configuration, with everything that its hooks are asked and say noted."""
-    return LoopConfig(
-        model=config.model,
-        system=config.system,
-        tools=[_inside(tool, ears) for tool in config.tools],
-        hooks=_listening(config.hooks, ears),
-        thinking=config.thinking,
-        options=config.options,
-        output=config.output,
-        optional=config.optional,
-        repairs=config.repairs,
-        parallel=config.parallel,
-        steering=config.steering,
-        follow_ups=config.follow_ups,
-    )
-
-
-def _inside(tool: ToolSpec | Nested, ears: list[Said]) -> ToolSpec | Nested:
-    if isinstance(tool, Nested):
-        return Nested(tool.spec, spied(tool.config, ears))
-    return tool
+    return rehooked(config, lambda hooks: _listening(hooks, ears))
 
 
 def _listening(hooks: tuple[Hooks, ...], ears: list[Said]) -> tuple[Hooks, ...]:
