@@ -154,6 +154,15 @@ def a(value: object) -> str:
     return f"an {kind}" if kind[0] in "AEIOaeiou" else f"a {kind}"
 
 
+def counted(number: int, noun: str) -> str:
+    """So many of these.
+
+    >>> counted(1, "input"), counted(1204, "input")
+    ('1 input', '1,204 inputs')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def freeze(value: object, path: str = "", depth: int = DEPTH) -> Any:  # noqa: ANN401
     """The value as frozen JSON: dicts as `FrozenDict`, lists as tuples.
 

@@ -16,7 +16,7 @@ from loopcore.cli.past import (
     with_output,
 )
 from loopcore.cli.saving import reserve, save
-from loopcore.cli.session import counted
+from loopcore.frozen import counted
 from loopcore.journal import fork, shrink
 from loopcore.journal.fork import Forked
 from loopcore.state import State

@@ -21,8 +21,8 @@ from loopcore.cli.past import (
     tell_json,
     with_output,
 )
-from loopcore.cli.session import counted
 from loopcore.cli.told import check_lines, diverged, same
+from loopcore.frozen import counted
 from loopcore.journal import Journal, check, explain, replay, verify
 from loopcore.journal.tables import check_json, divergence_json
 

@@ -22,7 +22,7 @@ from loopcore.cli.options import Options
 from loopcore.cli.saving import is_journal, recorded_in, reserve, save, saved_in
 from loopcore.cli.show import Ending, Show
 from loopcore.cli.terminal import person, show_for
-from loopcore.frozen import evolve
+from loopcore.frozen import counted, evolve
 from loopcore.reducer.door import answerable
 
 FINE: Final = frozenset(("done", "terminated", "hook"))
@@ -122,11 +122,6 @@ def exit_code(result: RunResult, *, interrupted: bool) -> int:
         return 0
     aborted = result.stop.reason == "aborted"
     return INTERRUPTED if aborted and interrupted else FAILED
-
-
-def counted(number: int, thing: str) -> str:
-    """A number of things."""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def opened(

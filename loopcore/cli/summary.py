@@ -2,6 +2,7 @@
 
 from loopcore import RequestApproval, RunResult, RunTool, Usage
 from loopcore.cli.show import Ending
+from loopcore.frozen import counted
 
 
 def summary(ending: Ending) -> str:
@@ -13,8 +14,7 @@ def summary(ending: Ending) -> str:
     result = ending.result
     if result.stop is None:
         return " · ".join(_paused(ending))
-    turns = result.state.turns
-    said = [result.stop.reason, f"{turns} turn{'' if turns == 1 else 's'}"]
+    said = [result.stop.reason, counted(result.state.turns, "turn")]
     if result.usage.total:
         said.append(usage_line(result.usage))
     said.append(f"{ending.seconds:.1f} s")

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from loopcore.cli.session import counted
 from loopcore.config import AnyConfig
 from loopcore.events import TurnEnd
+from loopcore.frozen import counted
 from loopcore.journal import Check, Divergence, Journal, Replay
 from loopcore.journal.divergence import told
 from loopcore.journal.fork import fitting

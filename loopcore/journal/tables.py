@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from loopcore.codec import to_json
-from loopcore.frozen import Json
+from loopcore.frozen import Json, counted
 from loopcore.journal.change import Change
 from loopcore.messages import Message
 from loopcore.state import one_line
@@ -50,7 +50,7 @@ def _total(found: "Backtest") -> str:
     inputs = sum(one.inputs for one in found.findings)
     turns = sum(one.turns for one in found.findings)
     counts = (len(found.findings), "journal"), (inputs, "input"), (turns, "turn")
-    said = [f"{n:,} {word}{'' if n == 1 else 's'}" for n, word in counts]
+    said = [counted(n, word) for n, word in counts]
     return " · ".join([*said, "no model, no tool, no network"])
 
 

@@ -11,7 +11,7 @@ from loopcore.cli.app import configuration
 from loopcore.cli.mistakes import FAILED, Mistake, as_sentences
 from loopcore.cli.past import FILE, journal_of, tell, tell_json, with_output
 from loopcore.cli.saving import reserve
-from loopcore.cli.session import counted
+from loopcore.frozen import counted
 
 if TYPE_CHECKING:
     from loopcore.cli.view.loop import Visit

@@ -9,7 +9,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from loopcore.config import AnyConfig
-from loopcore.frozen import EMPTY, FrozenDict
+from loopcore.frozen import EMPTY, FrozenDict, counted
 from loopcore.inputs import Input
 from loopcore.reducer import Given
 from loopcore.reducer.door import input_of
@@ -190,7 +190,7 @@ class Counterexample:
         yield f"{self.law}: {self.said}"
         yield (
             f"Seed {self.seed!r} leads to it (seeds=[{self.seed!r}]). As small as could be "
-            f"found, with {_count(len(self.faults), 'fault')}:"
+            f"found, with {counted(len(self.faults), 'fault')}:"
         )
         for one in self.happened:
             yield f"  {one.at:10,.1f} s  {_told(one)}"
@@ -201,10 +201,6 @@ def _told(one: Happened) -> str:
     if one.given is None:
         return one.word
     return f"{brief(one.given)}{f'  # {one.word}' if one.word else ''}"
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 @frozen(repr=False, eq=False)
@@ -235,6 +231,6 @@ class Simulation:
     def _counted(self) -> str:
         faults = sum(self.faults.values())
         return (
-            f"{_count(self.runs, 'run')}, {_count(self.inputs, 'input')}, "
-            f"{_count(faults, 'fault')}, {self.seconds / HOUR:,.1f} simulated hours"
+            f"{counted(self.runs, 'run')}, {counted(self.inputs, 'input')}, "
+            f"{counted(faults, 'fault')}, {self.seconds / HOUR:,.1f} simulated hours"
         )
