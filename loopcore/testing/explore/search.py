@@ -29,6 +29,7 @@ from loopcore.testing.explore.found import Counterexample, Exploration
 from loopcore.testing.explore.states import Numbers
 from loopcore.testing.invariants import LAWS, Broken, Check, Coded, Law, Watch, laws_of
 from loopcore.testing.invariants.moment import name_of
+from loopcore.testing.invariants.sentences import ALL_IS_SAID, ANSWERS_ARE_TAKEN
 from loopcore.testing.invariants.told import saved
 
 RUN_ID: Final = "r"
@@ -234,7 +235,9 @@ class Search:
             except Unsaid as problem:
                 self.link = node.link
                 assert node.link is not None  # noqa: S101  # an input led to the effect
-                raise Broken(SAID, str(problem), state, node.link.given) from None
+                raise Broken(
+                    ALL_IS_SAID, str(problem), state, node.link.given
+                ) from None
         return self.known[key]
 
     def with_answer(self, node: Node, answer: Answer) -> frozenset[Hashable] | None:
@@ -263,7 +266,9 @@ class Search:
     def refused(self, node: Node, given: Input, kind: str) -> None:
         """What was refused did not happen; but what waits takes its answer."""
         if isinstance(given, Answer) and kind != "invalid_arguments":
-            raise Broken(TAKES, f"it was refused as {kind}", node.watch.state, given)
+            raise Broken(
+                ANSWERS_ARE_TAKEN, f"it was refused as {kind}", node.watch.state, given
+            )
 
     def visit(self, node: Node) -> bool:
         """Whether a state is new; what must hold of each is looked at."""
@@ -317,8 +322,6 @@ class Search:
             self.tell("")
 
 
-SAID: Final = "of everything that is asked, somebody says what may come of it"
-TAKES: Final = "13: what waits takes its answer"
 ORDER: Final = "3: the order of answers does not matter"
 
 

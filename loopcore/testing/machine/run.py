@@ -16,6 +16,7 @@ from loopcore.state import Rejected, State
 from loopcore.testing.explore.found import Counterexample
 from loopcore.testing.invariants import Broken, Coded, Law, Moment, Watch, hold
 from loopcore.testing.invariants.moment import Unheld
+from loopcore.testing.invariants.sentences import ANSWERS_ARE_TAKEN
 from loopcore.testing.invariants.watch import look
 from loopcore.testing.machine.moves import Reaction
 from loopcore.testing.machine.shrink import Way, shortest
@@ -31,7 +32,6 @@ KINDS: Final = {
 }
 
 DOOR: Final = "a refusal says why, and changes nothing"
-WAITS: Final = "13: what waits takes its answer"
 LATE: Final = "D15: an answer to what does not wait is refused, and told why"
 CLOCK: Final = "D17: time does not go back"
 FOLD: Final = (
@@ -118,7 +118,7 @@ class Run:
             or refused is None
             or refused.kind == "invalid_arguments"
         )
-        self.hold(WAITS, given, fine, "it was refused: {}", refused)
+        self.hold(ANSWERS_ARE_TAKEN, given, fine, "it was refused: {}", refused)
 
     def refuse(self, given: Answer, kind: str) -> None:
         """Answer what does not wait: it is refused, in this way."""

@@ -17,6 +17,7 @@ from loopcore.runtime.live import LOST
 from loopcore.state import Rejected, State
 from loopcore.testing.explore.choices import Unsaid
 from loopcore.testing.invariants import Broken
+from loopcore.testing.invariants.sentences import ALL_IS_SAID, ANSWERS_ARE_TAKEN
 from loopcore.testing.simulate.outside import Outside, Performed
 from loopcore.testing.simulate.plan import Beside, Plan
 from loopcore.testing.simulate.process import Memory
@@ -136,7 +137,7 @@ class Run:
             except Died as died:
                 self.die(died)
             except Unsaid as problem:
-                raise self.broken(SAID, str(problem)) from problem
+                raise self.broken(ALL_IS_SAID, str(problem)) from problem
         self.hold(self.state.stage == "idle", ENDS, "nothing happens any more to {}")
         history = tuple(self.state.transcript)
         self.hold(repair(history) is history, PAIRED, "this is not so in {}")
@@ -213,7 +214,9 @@ class Run:
         refused = self.take(done.answer, word)
         if refused is None:
             return
-        self.hold(refused.kind == "invalid_arguments", TAKES, f"{refused} {{}}")
+        self.hold(
+            refused.kind == "invalid_arguments", ANSWERS_ARE_TAKEN, f"{refused} {{}}"
+        )
         self.take(effect.fail(str(refused)), "the edit does not fit")
 
     def refuse(self, answer: Answer, word: str) -> None:
@@ -297,8 +300,6 @@ class Run:
         return Broken(law, said, self.state, self.newest)
 
 
-SAID: Final = "of everything that is asked, somebody says what may come of it"
-TAKES: Final = "13: what waits takes its answer"
 REFUSES: Final = "D15: an answer to what does not wait is refused, and changes nothing"
 ENDS: Final = "a run ends"
 PAIRED: Final = "3: every call has its one result beside it"
