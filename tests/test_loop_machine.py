@@ -33,7 +33,7 @@ from loopcore.hooks import (
 )
 from loopcore.testing import loop_machine
 from loopcore.testing.invariants import LAWS, Broken, Moment, Watch, hold
-from loopcore.testing.machine.run import Run
+from loopcore.testing.machine.run import MachineRun
 
 ADD: Final = ToolSpec("add")
 PAY: Final = ToolSpec("pay", needs_approval=True)
@@ -149,13 +149,13 @@ def test_a_hook_that_reads_a_clock_is_found() -> None:
 
 
 @pytest.fixture(name="run")
-def _run() -> Run:
-    run = Run.of(config(), LAWS)
+def _run() -> MachineRun:
+    run = MachineRun.of(config(), LAWS)
     run.give(Prompt("begin"))
     return run
 
 
-def test_what_is_refused_is_told_and_changes_nothing(run: Run) -> None:
+def test_what_is_refused_is_told_and_changes_nothing(run: MachineRun) -> None:
     before = run.state
     refused = run.give(Withdraw("a"))
 
@@ -163,27 +163,29 @@ def test_what_is_refused_is_told_and_changes_nothing(run: Run) -> None:
     assert ("taken", before) == (refused.kind, run.state)
 
 
-def test_a_fork_goes_its_own_way(run: Run) -> None:
+def test_a_fork_goes_its_own_way(run: MachineRun) -> None:
     fork = run.fork()
     fork.give(FollowUp("more"))
 
     assert (0, 1) == (len(run.state.follow_ups), len(fork.state.follow_ups))
 
 
-def test_a_run_that_is_answered_everything_comes_to_an_end(run: Run) -> None:
+def test_a_run_that_is_answered_everything_comes_to_an_end(run: MachineRun) -> None:
     run.settle(backwards=True)
 
     assert "done" == str(run.state.stop)
 
 
-WRONG: Final[dict[str, Callable[[Run], None]]] = {
+WRONG: Final[dict[str, Callable[[MachineRun], None]]] = {
     "D15": lambda run: run.refuse(run.state.waiting[0].fail("?"), "stranger"),
     "13": lambda run: run.expect(Answer("r.9", None)),
 }
 
 
 @pytest.mark.parametrize("law", WRONG)
-def test_an_answer_is_taken_if_and_only_if_it_is_waited_for(law: str, run: Run) -> None:
+def test_an_answer_is_taken_if_and_only_if_it_is_waited_for(
+    law: str, run: MachineRun
+) -> None:
     with pytest.raises(Broken) as found:
         WRONG[law](run)
 

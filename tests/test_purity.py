@@ -22,7 +22,7 @@ from typing import Any, Final
 import attrs
 import pytest
 
-from loopcore.runtime.purity import Watch, blame
+from loopcore.runtime.purity import Lookout, blame
 
 VARIABLE: Final = ContextVar("VARIABLE", default=0)
 NUMBERS: Final = itertools.count()
@@ -91,7 +91,7 @@ REACHES: Final[dict[str, tuple[str, Callable[[Any], object]]]] = {
 
 def found(function: Callable[[Any], object]) -> list[tuple[str, str]]:
     """What a function reaches: the world, and how."""
-    with Watch(function) as watch:
+    with Lookout(function) as watch:
         function(None)
     return [(reach.world, reach.how) for reach in watch.found]
 
@@ -183,7 +183,7 @@ def test_a_call_in_a_helper_is_told_where_the_helper_makes_it() -> None:
     def hook(_: object) -> str:
         return helper().isoformat()
 
-    with Watch(hook) as watch:
+    with Lookout(hook) as watch:
         hook(None)
     (reach,) = watch.found
 
@@ -195,7 +195,7 @@ def test_what_was_reached_is_told_with_what_to_write_instead() -> None:
     def hook(_: object) -> float:
         return time.time() + len(os.environ["PATH"])
 
-    with Watch(hook) as watch:
+    with Lookout(hook) as watch:
         hook(None)
     line = hook.__code__.co_firstlineno + 1
 

@@ -48,7 +48,7 @@ from loopcore.testing.simulate import Simulation
 from loopcore.testing.simulate.plan import Plan
 from loopcore.testing.simulate.process import Memory
 from loopcore.testing.simulate.recorded import Recorded
-from loopcore.testing.simulate.run import Run, simulated
+from loopcore.testing.simulate.run import SimulatedRun, simulated
 from tests.driving import MODEL, config, spec, spoken
 
 A, B = ToolCall("a", {"x": 1}, "c1"), ToolCall("b", id="c2")
@@ -463,7 +463,7 @@ def test_a_real_run_goes_on_as_a_simulated_one_does(
     """D82: the driver and a simulation make the same of a journal that was left."""
     plan = crashing(write, seed=seed)
     process = Kept(plan, tmp_path / "run.jsonl", Memory.of(plan))
-    Run(plan, process).go()
+    SimulatedRun(plan, process).go()
     process.close()
     left = tmp_path / "run.copy"
 
@@ -678,10 +678,10 @@ class Strange:
     left = started
 
 
-def strange(*given: faults.Fault, moves: int = 9) -> Run:
+def strange(*given: faults.Fault, moves: int = 9) -> SimulatedRun:
     """A run in a strange process."""
     process: Any = Strange(State.start(config(), run_id="r"), moves)
-    return Run(plan_of(faults=given), process)
+    return SimulatedRun(plan_of(faults=given), process)
 
 
 @pytest.mark.parametrize(
@@ -691,7 +691,9 @@ def strange(*given: faults.Fault, moves: int = 9) -> Run:
         (strange(moves=1), "a run ends: nothing happens any more to <run r: waiting"),
     ],
 )
-def test_a_process_that_does_not_keep_a_law_is_found(run: Run, law: str) -> None:
+def test_a_process_that_does_not_keep_a_law_is_found(
+    run: SimulatedRun, law: str
+) -> None:
     with pytest.raises(Broken, match=law):
         run.go()
 
@@ -710,7 +712,7 @@ def test_a_tool_that_would_be_run_again_is_found(tmp_path: Path) -> None:
     process = Forgetful(plan, tmp_path / "run.jsonl", Memory.of(plan))
 
     with pytest.raises(Broken, match=r"D82.*r\.1\.1\.run\.1 was run again"):
-        Run(plan, process).go()
+        SimulatedRun(plan, process).go()
     process.close()
 
 
@@ -727,7 +729,7 @@ def test_a_journal_that_lost_something_is_found(tmp_path: Path) -> None:
     process = Lossy(plan, tmp_path / "run.jsonl", Memory.of(plan))
 
     with pytest.raises(Broken, match="2: a journal gives back the run"):
-        Run(plan, process).go()
+        SimulatedRun(plan, process).go()
 
 
 # What cannot be simulated.

@@ -94,7 +94,7 @@ def _inform_of_end(inspector: Inspector, event: Ended) -> None:
             pass
 
 
-class Watch:
+class Watchers:
     """Inspectors, and which of them have failed at what."""
 
     def __init__(self, inspectors: tuple[Inspector, ...]) -> None:

@@ -18,7 +18,7 @@ from loopcore.inputs import Answer
 from loopcore.messages import ModelError
 from loopcore.reducer.door import BUILDERS
 from loopcore.runtime.context import Cancelled
-from loopcore.runtime.inspect import LOGGER, Inspector, Watch
+from loopcore.runtime.inspect import LOGGER, Inspector, Watchers
 from loopcore.runtime.lacking import Able
 from loopcore.runtime.model import Model, call_model
 from loopcore.runtime.outcome import (
@@ -89,7 +89,10 @@ class Interpreter:
         self._models, self._tools = models, tools
         self._able = Able(tuple(models), tuple(tools))
         self._approve, self._services = approve, services_of(services)
-        self._watch, self._grace = Watch(inspectors_of(inspectors)), seconds_of(grace)
+        self._watch, self._grace = (
+            Watchers(inspectors_of(inspectors)),
+            seconds_of(grace),
+        )
         self._arounds: tuple[Around, ...] = ()
         self._told_of = set[type[Effect]]()
         self._now: Callable[[], float] = time.time

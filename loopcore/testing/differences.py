@@ -47,7 +47,7 @@ def differences(one: Any, other: Any, path: str = "") -> Iterator[Difference]:  
     elif _both(LISTS, one, other):
         yield from _items(tuple(one), tuple(other), path)
     elif type(one) is not type(other):
-        yield Difference(path, brief(one), brief(other))
+        yield Difference(path, clipped(one), clipped(other))
     elif attrs.has(one.__class__):
         yield from _fields(one, other, path)
     elif one != other:
@@ -63,10 +63,10 @@ def _both(kinds: Any, one: object, other: object) -> bool:  # noqa: ANN401  # cl
 
 
 def _values(one: object, other: object) -> tuple[str, str]:
-    return brief(one), brief(other)
+    return clipped(one), clipped(other)
 
 
-def brief(value: object) -> str:
+def clipped(value: object) -> str:
     """A value as Python writes it, cut where it gets long."""
     text = repr(value)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
@@ -80,7 +80,7 @@ def _texts(one: str, other: str) -> tuple[str, str]:
     place = next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
     start = max(0, place - BEFORE)
     cut = f" (from character {start})" if start else ""
-    return f"{brief(one[start:])}{cut}", brief(other[start:])
+    return f"{clipped(one[start:])}{cut}", clipped(other[start:])
 
 
 def _fields(one: Any, other: Any, path: str) -> Iterator[Difference]:  # noqa: ANN401  # records
@@ -98,9 +98,9 @@ def _keys(
     for key in dict.fromkeys((*one, *other)):
         inner = f"{path}[{key!r}]"
         if key not in other:
-            yield Difference(inner, brief(one[key]), None)
+            yield Difference(inner, clipped(one[key]), None)
         elif key not in one:
-            yield Difference(inner, None, brief(other[key]))
+            yield Difference(inner, None, clipped(other[key]))
         else:
             yield from differences(one[key], other[key], inner)
 
@@ -127,9 +127,9 @@ def _in_order(
     for n in range(shared):
         yield from differences(one[n], other[n], f"{path}[{start + n}]")
     for n in range(shared, len(one)):
-        yield Difference(f"{path}[{start + n}]", brief(one[n]), None)
+        yield Difference(f"{path}[{start + n}]", clipped(one[n]), None)
     for n in range(shared, len(other)):
-        yield Difference(f"{path}[{begin + n}]", None, brief(other[n]))
+        yield Difference(f"{path}[{begin + n}]", None, clipped(other[n]))
 
 
 def lines(

@@ -7,7 +7,9 @@ from attrs import frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from returns.primitives.laws import (
-    Law,
+    Law as Equation,
+)
+from returns.primitives.laws import (
     Law1,
     Law3,
     Lawful,
@@ -47,7 +49,7 @@ class Merging(Lawful["Merging"]):
     """What merges, by the laws that `returns` can check: see its `check_all_laws`."""
 
     __slots__ = ()
-    _laws: ClassVar[Sequence[Law]] = (
+    _laws: ClassVar[Sequence[Equation]] = (
         Law1(left_identity),
         Law1(right_identity),
         Law3(associativity),
@@ -138,21 +140,23 @@ class _Check:
             self.examples,
         )
 
-    def _problems(self, laws: list[Law], found: tuple[Any, ...]) -> Iterator[str]:
+    def _problems(self, laws: list[Equation], found: tuple[Any, ...]) -> Iterator[str]:
         for law in laws:
             yield self._broken(law, found if isinstance(law, Law3) else found[:1])
         for name in self.verdicts & rules(self.kind).keys():
             yield self._lifted(name, *found[:2])
 
-    def _broken(self, law: Law, found: tuple[Any, ...]) -> str:
+    def _broken(self, law: Equation, found: tuple[Any, ...]) -> str:
         """How this law fails for these, if it does."""
         definition: Any = law.definition  # pyright: ignore[reportUnknownVariableType]  # upstream
         try:
             definition(*map(Merged, found))
         except AssertionError:
-            return f"{LAWS[law.name]} fails for {self._where(found)}"
+            return f"{SENTENCES[law.name]} fails for {self._where(found)}"
         except Exception as error:  # noqa: BLE001  # a rule of one's own may raise
-            return f"{LAWS[law.name]} cannot be tried: {error!r}, for {_shown(found)}"
+            return (
+                f"{SENTENCES[law.name]} cannot be tried: {error!r}, for {_shown(found)}"
+            )
         return ""
 
     def _where(self, found: tuple[Any, ...]) -> str:
@@ -224,7 +228,7 @@ class _Failed(Exception):
     """A law does not hold."""
 
 
-LAWS: Final = {
+SENTENCES: Final = {
     "left_identity": "the identity (an empty update | a == a)",
     "right_identity": "the identity (a | an empty update == a)",
     "associativity": "associativity ((a | b) | c == a | (b | c))",

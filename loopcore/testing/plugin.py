@@ -15,7 +15,7 @@ from loopcore.events import (
     TurnEnd,
 )
 from loopcore.runtime.inspect import Inspector
-from loopcore.testing.differences import LISTS, brief, differences, lines
+from loopcore.testing.differences import LISTS, clipped, differences, lines
 from loopcore.testing.doubles.effects import described
 
 MOST: Final = 20
@@ -32,7 +32,7 @@ def compared(left: object, right: object, *, whole: bool = False) -> list[str]:
 def _named(value: Any) -> str:  # noqa: ANN401  # anything may be compared
     """A value in a line; of a list, what it is a list of."""
     if not isinstance(value, LISTS):
-        return brief(value)
+        return clipped(value)
     items = tuple[Any, ...](value)  # pyright: ignore[reportUnknownArgumentType]  # of anything
     kinds = ", ".join(sorted({type(one).__name__ for one in items}))
     return f"<{len(items)} of {kinds or 'nothing'}>"
@@ -60,21 +60,21 @@ def _line(event: Event, began: float) -> str:
 
 
 def _ended(event: Ended) -> str:
-    what = "is cancelled" if event.cancelled else f"gives {brief(event.value)}"
+    what = "is cancelled" if event.cancelled else f"gives {clipped(event.value)}"
     return f"{event.effect.id} {what}"
 
 
 def _wrote(event: HookWrote) -> str:
-    return f"hook {event.hook!r} wrote {brief(event.update)} at {event.point}"
+    return f"hook {event.hook!r} wrote {clipped(event.update)} at {event.point}"
 
 
 WORDS: Final[dict[type[Event], Callable[[Any], str]]] = {
-    RunStart: lambda event: f"begins: {brief(event.messages)}",
+    RunStart: lambda event: f"begins: {clipped(event.messages)}",
     Started: lambda event: f"wants {described(event.effect)}",
     Delta: lambda event: f"{event.effect_id} tells a piece",
     Ended: _ended,
     HookWrote: _wrote,
-    MessageAdded: lambda event: f"stores {brief(event.message)}",
+    MessageAdded: lambda event: f"stores {clipped(event.message)}",
     TurnEnd: lambda event: f"turn {event.turn} is over",
     RunEnd: lambda event: f"ends: {event.stop}",
 }

@@ -10,13 +10,13 @@ from loopcore.runtime.purity.differences import (
 )
 from loopcore.runtime.purity.places import base, is_own
 from loopcore.runtime.purity.twice import UNKNOWN, asked_twice
-from loopcore.runtime.purity.watch import Reach, Watch
+from loopcore.runtime.purity.watch import Lookout, Reach
 
 __all__ = [
     "UNKNOWN",
+    "Lookout",
     "Reach",
     "Returned",
-    "Watch",
     "asked_twice",
     "base",
     "blame",

@@ -12,7 +12,7 @@ from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.runtime.purity.blame import blame
 from loopcore.runtime.purity.differences import Returned, differing, is_same, returned
-from loopcore.runtime.purity.watch import Watch
+from loopcore.runtime.purity.watch import Lookout
 
 C = TypeVar("C", bound=AnyConfig)
 
@@ -61,7 +61,7 @@ class Twice:
 
 def two_answers(function: Callable[[Any], object], view: object, both: str) -> str:
     """What is wrong with a hook that does not say the same again, and why it does not."""
-    watch = Watch(function)
+    watch = Lookout(function)
     try:
         with watch:
             function(view)

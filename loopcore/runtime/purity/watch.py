@@ -36,7 +36,7 @@ class Reach:
         return f"{self.how} at {base(self.file)}:{self.line}"
 
 
-class Watch:
+class Lookout:
     """While it is entered, whatever this function reaches beside its arguments is noted.
 
     `found` has each once, in the order of their places.

@@ -9,7 +9,7 @@ from loopcore.hooks.fold import Fault, code_of, fold
 from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.runtime.purity import Returned, base, returned
-from loopcore.testing.check.broken import Broken, Law, broken
+from loopcore.testing.check.broken import Breach, HookLaw, broken
 
 
 @frozen
@@ -48,19 +48,19 @@ def place(hook: Hooks, point: PointName) -> str:
     return f"{base(code.co_filename)}:{code.co_firstlineno}" if code else "no file"
 
 
-def failing(fault: Fault, view: Any, hint: str = "") -> Broken:  # noqa: ANN401  # a view
+def failing(fault: Fault, view: Any, hint: str = "") -> Breach:  # noqa: ANN401  # a view
     """The law that a hook breaks by failing."""
     return broken(_law_of(fault.alone), f"{fault.alone}{hint}", view)
 
 
-def _law_of(sentence: str) -> Law:
+def _law_of(sentence: str) -> HookLaw:
     for part, law in FAULTS:
         if part in sentence:
             return law
     return "fields"
 
 
-FAULTS: Final[tuple[tuple[str, Law], ...]] = (
+FAULTS: Final[tuple[tuple[str, HookLaw], ...]] = (
     (" wrote a memo that is not JSON ", "memo"),
     (" cannot be changed; return what should change: ", "unchanged_view"),
     (" raised ", "total"),

@@ -4,7 +4,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from loopcore.runtime.purity import brief
 
-Law: TypeAlias = Literal[
+HookLaw: TypeAlias = Literal[
     "total",
     "fields",
     "pure",
@@ -20,7 +20,7 @@ Law: TypeAlias = Literal[
     "stands",
 ]
 
-LAWS: Final[dict[Law, str]] = {
+HOOK_LAWS: Final[dict[HookLaw, str]] = {
     "total": "a hook answers every view, and never raises",
     "fields": "a hook writes the fields of its point, and no others",
     "pure": "what a hook says follows from its view, and from nothing else",
@@ -37,21 +37,21 @@ LAWS: Final[dict[Law, str]] = {
 }
 
 
-class Broken(AssertionError):
+class Breach(AssertionError):
     """A hook breaks a law: a sentence about it, and where it was seen.
 
     Each law has a class of its own, so that a counterexample of one is not shrunk to one
     of another.
     """
 
-    law: Law = "total"
+    law: HookLaw = "total"
 
     def __init__(self, sentence: str, view: object = None) -> None:
         super().__init__(sentence)
         self.sentence, self.view, self.program = sentence, view, ""
 
     def __str__(self) -> str:
-        parts = [self.sentence, f"The law: {LAWS[self.law]}."]
+        parts = [self.sentence, f"The law: {HOOK_LAWS[self.law]}."]
         if self.view is not None:
             parts.append(f"The smallest view: {brief(self.view, LONGEST)}")
         if self.program:
@@ -74,19 +74,19 @@ def shortened(line: str, most: int = LONGEST) -> str:
     return line if len(line) <= most else f"{line[:half]}...{line[-half:]}"
 
 
-KINDS: Final[dict[Law, type[Broken]]] = {
-    law: type("Broken", (Broken,), {"law": law, "__module__": "loopcore.testing"})
-    for law in get_args(Law)
+KINDS: Final[dict[HookLaw, type[Breach]]] = {
+    law: type("Breach", (Breach,), {"law": law, "__module__": "loopcore.testing"})
+    for law in get_args(HookLaw)
 }
 
 
-def told(found: Broken) -> Broken:
+def told(found: Breach) -> Breach:
     """The same failure, without the notes and the trace that searching for it left."""
     fresh = broken(found.law, found.sentence, found.view)
     fresh.program = found.program
     return fresh
 
 
-def broken(law: Law, sentence: str, view: Any = None) -> Broken:  # noqa: ANN401  # a view
+def broken(law: HookLaw, sentence: str, view: Any = None) -> Breach:  # noqa: ANN401  # a view
     """The failure of this law."""
     return KINDS[law](sentence, view)

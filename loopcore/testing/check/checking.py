@@ -11,7 +11,7 @@ from hypothesis.errors import Flaky
 
 from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Hooks
-from loopcore.testing.check.broken import Broken, told
+from loopcore.testing.check.broken import Breach, told
 from loopcore.testing.check.course import Offer, course, gone_over
 from loopcore.testing.check.elsewhere import Sample, ask_elsewhere
 from loopcore.testing.check.memory import long_run
@@ -63,7 +63,7 @@ class Check:
         factory=Counter[tuple[str, PointName]]
     )
     samples: list[Sample] = field(factory=list[Sample])
-    broken: list[Broken] = field(factory=list[Broken])
+    broken: list[Breach] = field(factory=list[Breach])
     unchecked: tuple[str, ...] = ()
 
     @property
@@ -82,7 +82,7 @@ class Check:
         )
         return Checked(dict(self.views), dict(self.wrote), (*never, *self.unchecked))
 
-    def examples(self, most: int) -> Broken | None:
+    def examples(self, most: int) -> Breach | None:
         """The simplest way in which one of so many runs breaks a law, if one does."""
 
         @settings(SETTINGS, max_examples=most)
@@ -93,7 +93,7 @@ class Check:
 
         try:
             look()
-        except Broken as found:
+        except Breach as found:
             return told(found)
         except Flaky:  # it depends on something that even the same run does not repeat
             if not self.broken:
@@ -107,7 +107,7 @@ class Check:
             for heard in tuple(found.ear.heard):
                 self._judge(heard)
             gone_over(found)
-        except Broken as problem:
+        except Breach as problem:
             problem.program = found.program
             self.broken.append(problem)
             raise
@@ -126,13 +126,13 @@ class Check:
     def _judging(self) -> Judge:
         return Judge(self.cares, MADE_UP if self.made_up else "")
 
-    def rest(self) -> Broken | None:
+    def rest(self) -> Breach | None:
         """What a long run and another process show, once all examples are fine."""
         try:
             long_run(self.hooks, self.offer, self._judging)
             spread = self.samples[:: -max(1, len(self.samples) // SAMPLES)]
             problem = ask_elsewhere(list(islice(spread, SAMPLES)))
-        except Broken as found:
+        except Breach as found:
             return told(found)
         self.unchecked = (problem,) if problem else ()
         return None

@@ -18,7 +18,7 @@ from loopcore.reducer.ask import parked
 from loopcore.runtime.purity import differing, is_same
 from loopcore.state import State
 from loopcore.testing.check.asking import ask, place
-from loopcore.testing.check.broken import Law, broken
+from loopcore.testing.check.broken import HookLaw, broken
 from loopcore.testing.check.rebuilt import rebuilt
 from loopcore.testing.strategies.answering import answers, inputs
 from loopcore.testing.strategies.changing import updates
@@ -159,7 +159,7 @@ def gone_over(found: Course) -> None:
     """The newest step once more: after a reload, and after a fork that went another way.
 
     Raises:
-        Broken: if hooks then say something else.
+        Breach: if hooks then say something else.
     """
     if not found.walk.taken:
         return
@@ -193,7 +193,7 @@ def _said(found: Course, before: State, given: Input, at: float | None) -> Said:
     return [(one, ask(one.hook, one.point, one.view).said) for one in ear.heard]
 
 
-def _agree(one: Said, other: Said, law: Law) -> None:
+def _agree(one: Said, other: Said, law: HookLaw) -> None:
     for (heard, said), (_, again) in zip(one, other, strict=False):
         if not is_same(said, again):
             where = f"{heard.point} ({place(heard.hook, heard.point)})"

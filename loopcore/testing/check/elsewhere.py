@@ -44,7 +44,7 @@ def ask_elsewhere(samples: list[Sample]) -> str:
     """Ask all of this in other processes; why it cannot be asked there, if it cannot.
 
     Raises:
-        Broken: if a hook says something else there.
+        Breach: if a hook says something else there.
     """
     if not samples:
         return ""

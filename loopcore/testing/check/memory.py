@@ -16,7 +16,7 @@ from loopcore.messages import AssistantMessage, ModelError, ToolCall
 from loopcore.reducer import advance
 from loopcore.state import State
 from loopcore.testing.check.asking import failing, place
-from loopcore.testing.check.broken import Broken, broken
+from loopcore.testing.check.broken import Breach, broken
 from loopcore.testing.check.course import Offer
 from loopcore.testing.check.one_view import Judge, keep_pairs
 from loopcore.testing.check.rebuilt import rebuilt
@@ -43,15 +43,15 @@ def long_run(hooks: tuple[Hooks, ...], offer: Offer, judge: Judge) -> None:
     """Drive a long run under these hooks, every turn of it a little different.
 
     Raises:
-        Broken: for a memo that keeps growing, or for another law that is broken late.
+        Breach: for a memo that keeps growing, or for another law that is broken late.
     """
-    watch = _Watch(hooks, judge)
+    watch = _Onlooker(hooks, judge)
     config = LoopConfig(
         model="test:model",
         tools=offer.tools,
         hooks=[listening(hook, watch.hear) for hook in hooks],
     )
-    run = _Run(config, offer)
+    run = _LongRun(config, offer)
     sizes: dict[str, list[int]] = {hook.name: [] for hook in hooks}
     for turns in TURNS:
         try:
@@ -69,13 +69,13 @@ def long_run(hooks: tuple[Hooks, ...], offer: Offer, judge: Judge) -> None:
 class _Late(BaseException):
     """Found while a run is stepped, which would take an exception for a hook's own."""
 
-    def __init__(self, found: Broken) -> None:
+    def __init__(self, found: Breach) -> None:
         super().__init__(found)
         self.broken = found
 
 
 @define(eq=False)
-class _Watch:
+class _Onlooker:
     """Sees what hooks are about to see: a few views closely, and all for their pairs."""
 
     hooks: tuple[Hooks, ...]
@@ -87,7 +87,7 @@ class _Watch:
         self.seen += 1
         try:
             self._look(heard)
-        except Broken as found:
+        except Breach as found:
             messages = len(heard.view.state.transcript)
             late = f" It is seen in a long run, once {messages} messages are stored."
             raise _Late(broken(found.law, found.sentence + late)) from None
@@ -136,7 +136,7 @@ def _refuse_growing(hook: Hooks, sizes: list[int], state: State) -> None:
 SHOWN: Final = 120
 
 
-class _Run:
+class _LongRun:
     """A run that goes on and on."""
 
     def __init__(self, config: LoopConfig, offer: Offer) -> None:

@@ -12,7 +12,7 @@ from loopcore.hooks.rule import Hooks
 from loopcore.hooks.views import ContextView
 from loopcore.runtime.purity import (
     UNKNOWN,
-    Watch,
+    Lookout,
     blame,
     differing,
     is_same,
@@ -38,10 +38,10 @@ class Judge:
     hint: str = ""
 
     def judge(self, heard: Heard) -> Asked:
-        """Ask the hook about the view in every way; raise `Broken` for a law it breaks."""
+        """Ask the hook about the view in every way; raise `Breach` for a law it breaks."""
         hook, point, view, copy = heard.hook, heard.point, heard.view, heard.copy
         _unchanged(hook, point, view, copy)
-        with Watch(getattr(hook, point)) as watch:
+        with Lookout(getattr(hook, point)) as watch:
             first = ask(hook, point, view)
         if first.fault:
             raise failing(first.fault, view, self._hint(first, view))
@@ -96,7 +96,7 @@ def _pure(
     hook: Hooks,
     point: PointName,
     view: Any,  # noqa: ANN401
-    first: tuple[Asked, Watch],
+    first: tuple[Asked, Lookout],
 ) -> None:
     """It says the same again; and even if it does, it reaches nothing beside its view."""
     (asked, watch), again = first, ask(hook, point, view)
@@ -152,7 +152,7 @@ def _equal(hook: Hooks, point: PointName, copy: Any, first: Asked) -> None:  # n
 
 
 def keep_pairs(hook: Hooks, point: PointName, view: Any) -> None:  # noqa: ANN401
-    """Raise `Broken` if the hook shows a call without its result, or the other way."""
+    """Raise `Breach` if the hook shows a call without its result, or the other way."""
     if point != "transform_context" or not is_paired(view.messages):
         return
     shown = tuple(fold((hook,), point, view).view.messages)

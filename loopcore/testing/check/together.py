@@ -9,7 +9,7 @@ from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.runtime.purity import brief
 from loopcore.testing.check.asking import ask, place
-from loopcore.testing.check.broken import Broken, broken
+from loopcore.testing.check.broken import Breach, broken
 
 Hooked = tuple[Hooks, ...]
 
@@ -23,7 +23,7 @@ def stand_together(hooks: Hooked, point: PointName, view: Any) -> None:  # noqa:
     """Ask all of these hooks about the view that the first of them saw.
 
     Raises:
-        Broken: if a later hook lifts what an earlier one decided.
+        Breach: if a later hook lifts what an earlier one decided.
     """
     folded = fold(hooks, point, view)
     if folded.fault or folded.need:
@@ -72,7 +72,7 @@ def _lifted(
     point: PointName,
     view: Any,  # noqa: ANN401
     values: tuple[str, Any, Any],
-) -> Broken:
+) -> Breach:
     field, wrote, again = values
     sentence = (
         f"Hook {later.name!r} lifts what hook {first.name!r} decided at {point}: it writes "
@@ -114,7 +114,7 @@ def _slipped(
     point: PointName,
     view: Any,  # noqa: ANN401
     decision: Block | Ask,
-) -> Broken:
+) -> Breach:
     names = ", ".join(repr(hook.name) for hook in later) or "another hook"
     sentence = (
         f"Hook {gate.name!r} let a call pass at {point} ({place(gate, point)}), whose "

@@ -27,7 +27,7 @@ from loopcore.runtime.interpreter import Answered, Interpreter, Perform
 from loopcore.runtime.model import Called, Model
 from loopcore.runtime.outcome import output_of_fault, spoken
 from loopcore.state import State
-from loopcore.testing.differences import brief, differences, lines
+from loopcore.testing.differences import clipped, differences, lines
 from loopcore.testing.doubles.scripted import ScriptedTools, reply_of
 
 DECISIONS: Final = (Approve, Edit, Reject, Respond)
@@ -279,11 +279,11 @@ def _wanted(entry: Pair | Input) -> str:
     match entry:
         case Steer() | FollowUp() | Prompt():
             said = " ".join(message.text for message in entry.say)
-            return f"({type(entry).__name__} {brief(said)})"
+            return f"({type(entry).__name__} {clipped(said)})"
         case (expected, _):
             return _named(expected)
         case _:
-            return f"({brief(entry)})"
+            return f"({clipped(entry)})"
 
 
 def _named(expected: Expected) -> str:
@@ -298,7 +298,7 @@ def _named(expected: Expected) -> str:
         case CallModel() | RunTool() | RequestApproval() | Consult() | Sleep():
             return described(expected)
         case _:
-            return getattr(expected, "__name__", brief(expected))
+            return getattr(expected, "__name__", clipped(expected))
 
 
 def call_of(name: str, arguments: Mapping[str, Json]) -> str:
@@ -311,12 +311,12 @@ def described(effect: Effect) -> str:
     kind = type(effect).__name__
     match effect:
         case CallModel():
-            last = brief(effect.messages[-1]) if effect.messages else "nothing"
+            last = clipped(effect.messages[-1]) if effect.messages else "nothing"
             what = f"{effect.model}, shown {len(effect.messages)}, the last {last}"
         case RunTool() | RequestApproval():
             what = call_of(effect.spec.name, effect.arguments)
         case Consult():
-            what = f"{effect.service} {brief(effect.data)}"
+            what = f"{effect.service} {clipped(effect.data)}"
         case Sleep():
             what = f"{effect.seconds:g} s"
         case _:
@@ -358,6 +358,6 @@ def _decided(effect: RequestApproval, said: object) -> Answer:
         return Answer(effect.id, said)
     message = (
         f"{effect.id} asks a person, who says Approve(), Edit({{...}}), Reject(...) or "
-        f"Respond(...), and not {a(said)}: {brief(said)}"
+        f"Respond(...), and not {a(said)}: {clipped(said)}"
     )
     raise TypeError(message)

@@ -68,13 +68,13 @@ class Unheld(AssertionError):
 def hold(held: object, said: str, *about: object) -> None:
     """Say what is wrong, if this does not hold: `said` with `about` in its braces."""
     if not held:
-        raise Unheld(said.format(*map(brief, about)))
+        raise Unheld(said.format(*map(in_short, about)))
 
 
 MOST = 300
 
 
-def brief(value: object) -> str:
+def in_short(value: object) -> str:
     """A value for a sentence: no longer than one can read."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= MOST else f"{text[:MOST]}…"

@@ -21,7 +21,7 @@ from loopcore.testing.machine.moves import (
     reactions,
     tools_of,
 )
-from loopcore.testing.machine.run import Run
+from loopcore.testing.machine.run import MachineRun
 from loopcore.testing.strategies.answering import prompts, queued
 from loopcore.testing.strategies.plain import Drawn
 from loopcore.tools import ToolOutput, ToolSpec
@@ -89,52 +89,52 @@ class LoopMachine(RuleBasedStateMachine):
     laws: ClassVar[tuple[Law, ...]] = LAWS
     tools: tuple[ToolSpec, ...] = ()
 
-    runs: Bundle[Run] = Bundle("runs")
+    runs: Bundle[MachineRun] = Bundle("runs")
 
     @initialize(target=runs, config=st.runner().flatmap(_configs))
-    def begin(self, config: AnyConfig) -> Run:
+    def begin(self, config: AnyConfig) -> MachineRun:
         """A run begins."""
         self.tools = tuple(dict.fromkeys(tools_of(config)))
-        run = Run.of(config, self.laws)
+        run = MachineRun.of(config, self.laws)
         run.give(Prompt("begin"))
         return run
 
     @rule(run=runs, what=REACTIONS)
-    def answered(self, run: Run, what: Reaction) -> None:
+    def answered(self, run: MachineRun, what: Reaction) -> None:
         """Something that it waits for is answered; if it rests, it is prompted."""
         run.react(what)
 
     @rule(run=runs, whats=st.lists(REACTIONS, min_size=2, max_size=8))
-    def answered_more(self, run: Run, whats: list[Reaction]) -> None:
+    def answered_more(self, run: MachineRun, whats: list[Reaction]) -> None:
         """Most of what happens are answers."""
         for what in whats:
             run.react(what)
 
     @rule(run=runs, given=prompts(), at=TIMES)
-    def prompted(self, run: Run, given: Prompt, at: float | None) -> None:
+    def prompted(self, run: MachineRun, given: Prompt, at: float | None) -> None:
         """Somebody says something, whether it is time or not."""
         run.expect(given, at)
 
     @rule(run=runs, given=st.one_of(queued(), queued(), st.just(Continue())), at=TIMES)
-    def spoken_to(self, run: Run, given: Input, at: float | None) -> None:
+    def spoken_to(self, run: MachineRun, given: Input, at: float | None) -> None:
         """Somebody steers, follows up, takes it back, or wants it to go on."""
         run.expect(given, at)
 
     @rule(run=runs, n=PLACES)
-    def failed(self, run: Run, n: int) -> None:
+    def failed(self, run: MachineRun, n: int) -> None:
         """Nobody could perform it; a pause is over."""
         for effect in run.waits(n):
             run.expect(effect.fail("nobody could"))
 
     @rule(run=runs, streamed=PARTIALS)
-    def aborted(self, run: Run, streamed: AssistantMessage | None) -> None:
+    def aborted(self, run: MachineRun, streamed: AssistantMessage | None) -> None:
         """It is stopped; what had been streamed is kept."""
         ids = [effect.id for effect in run.state.waiting] if streamed else []
         partials: Any = dict.fromkeys(ids, streamed)
         run.expect(Abort("enough", partials=partials))
 
     @rule(run=runs, n=PLACES, effect_id=STRANGERS)
-    def answered_in_vain(self, run: Run, n: int, effect_id: str) -> None:
+    def answered_in_vain(self, run: MachineRun, n: int, effect_id: str) -> None:
         """D15: an answer to what is over, or was never asked, or a wrong one is refused."""
         run.refuse(Answer(effect_id, "hello"), "stranger")
         if run.ended:
@@ -144,17 +144,17 @@ class LoopMachine(RuleBasedStateMachine):
             run.refuse(Answer(effect.id, value), "wrong_kind")
 
     @rule(target=runs, run=runs)
-    def forked(self, run: Run) -> Run:
+    def forked(self, run: MachineRun) -> MachineRun:
         """From here on there are two of it."""
         return run.fork()
 
     @rule(run=runs)
-    def reloaded(self, run: Run) -> None:
+    def reloaded(self, run: MachineRun) -> None:
         """2, 9, 12: it is the fold of what it was given, and goes on from its saved form."""
         run.refold()
         run.reload()
 
     @rule(run=runs, backwards=st.booleans())
-    def settled(self, run: Run, *, backwards: bool) -> None:
+    def settled(self, run: MachineRun, *, backwards: bool) -> None:
         """A fork of it comes to an end, whoever answers first."""
         run.fork().settle(backwards=backwards)

@@ -41,7 +41,7 @@ SETTLES: Final = "11: what is answered everything it asks comes to an end"
 
 
 @define(eq=False)
-class Run:
+class MachineRun:
     """A run, and what happened to it.
 
     `ended` tells how an answer to what does not wait any more is to be refused.
@@ -54,7 +54,7 @@ class Run:
     ended: dict[str, str] = field(factory=dict[str, str])
 
     @classmethod
-    def of(cls, config: AnyConfig, laws: tuple[Law, ...]) -> "Run":
+    def of(cls, config: AnyConfig, laws: tuple[Law, ...]) -> "MachineRun":
         """A run that has not begun."""
         watch = Watch.of(config, *laws, run_id=RUN_ID)
         return cls(watch, watch)
@@ -69,9 +69,9 @@ class Run:
         """What it is a run of."""
         return self.watch.config.plain
 
-    def fork(self) -> "Run":
+    def fork(self) -> "MachineRun":
         """The same so far; what follows is its own."""
-        return Run(
+        return MachineRun(
             self.watch, self.first, self.taken, dict(self.asked), dict(self.ended)
         )
 

@@ -1,5 +1,5 @@
 """`simulate`: random runs on a virtual clock, in which things go wrong."""
 
-from loopcore.testing.simulate.simulation import Counterexample, Simulation, simulate
+from loopcore.testing.simulate.simulation import BrokenRun, Simulation, simulate
 
-__all__ = ["Counterexample", "Simulation", "simulate"]
+__all__ = ["BrokenRun", "Simulation", "simulate"]

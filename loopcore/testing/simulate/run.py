@@ -60,7 +60,7 @@ def simulated(plan: Plan, path: Path) -> Ended:
         Rejected: if the run cannot take what it is given first.
     """
     process = _process(plan, path)
-    run = Run(plan, process)
+    run = SimulatedRun(plan, process)
     broken: Broken | None = None
     try:
         run.go()
@@ -80,7 +80,7 @@ def _process(plan: Plan, path: Path) -> Memory | Recorded:
 
 
 @define(eq=False)
-class Run:
+class SimulatedRun:
     """A run that goes on. The queue has what will happen, by its time."""
 
     plan: Plan

@@ -13,7 +13,7 @@ from loopcore.frozen import EMPTY, FrozenDict, counted
 from loopcore.inputs import Input
 from loopcore.reducer import Given
 from loopcore.reducer.door import input_of
-from loopcore.testing.differences import brief
+from loopcore.testing.differences import clipped
 from loopcore.testing.doubles.auto import AutoModel
 from loopcore.testing.doubles.scripted import Reply
 from loopcore.testing.explore.choices import BOTH, Choices, Decide, Outcomes, listed
@@ -134,7 +134,7 @@ class Tally:
         if ended.state.stop:
             self.reasons[ended.state.stop.reason] += 1
 
-    def simulation(self, found: "Counterexample | None") -> "Simulation":
+    def simulation(self, found: "BrokenRun | None") -> "Simulation":
         """All of it."""
         return Simulation(
             runs=self.runs,
@@ -146,9 +146,9 @@ class Tally:
         )
 
 
-def _counterexample(plan: Plan, ended: Ended) -> "Counterexample":
+def _counterexample(plan: Plan, ended: Ended) -> "BrokenRun":
     assert ended.broken is not None  # noqa: S101  # it was asked for what is broken
-    return Counterexample(
+    return BrokenRun(
         ended.broken.law,
         ended.broken.said,
         plan.seed,
@@ -159,7 +159,7 @@ def _counterexample(plan: Plan, ended: Ended) -> "Counterexample":
 
 
 @frozen(eq=False, repr=False)
-class Counterexample:
+class BrokenRun:
     """The smallest run found that breaks a law.
 
     Args:
@@ -200,7 +200,7 @@ class Counterexample:
 def _told(one: Happened) -> str:
     if one.given is None:
         return one.word
-    return f"{brief(one.given)}{f'  # {one.word}' if one.word else ''}"
+    return f"{clipped(one.given)}{f'  # {one.word}' if one.word else ''}"
 
 
 @frozen(repr=False, eq=False)
@@ -221,7 +221,7 @@ class Simulation:
     seconds: float
     faults: Mapping[str, int]
     reasons: Mapping[str, int]
-    counterexample: Counterexample | None
+    counterexample: BrokenRun | None
 
     def __repr__(self) -> str:
         if self.counterexample is None:

@@ -27,7 +27,7 @@ from loopcore.testing.explore.choices import Choices
 from loopcore.testing.faults import CutStream, Duplicate, Late, RateLimit, SlowTool
 from loopcore.testing.simulate.plan import Plan
 from loopcore.testing.simulate.process import Memory
-from loopcore.testing.simulate.run import Run
+from loopcore.testing.simulate.run import SimulatedRun
 from loopcore.testing.vectors.file import Vector, Vectors
 from loopcore.testing.vectors.form import digest_of, digests_of, effects_of, worded
 from loopcore.testing.vectors.walks import WALKS
@@ -161,7 +161,7 @@ def walked(walk: Walk, script: tuple[Reply, ...], seed: int) -> list[Taken]:
         seed,
     )
     process = Noted(plan, Memory.of(plan).state, None)
-    Run(plan.at_moments(walk.beside if seed else ()), process).go()
+    SimulatedRun(plan.at_moments(walk.beside if seed else ()), process).go()
     return process.noted
 
 
