@@ -13,6 +13,21 @@ from loopcore.frozen import Json, clean, constructor, one_of
 from loopcore.inputs import Value
 from loopcore.messages import AssistantMessage, Message, ToolResultMessage, Usage
 
+__all__ = [
+    "REASONS",
+    "Delta",
+    "Ended",
+    "Event",
+    "HookWrote",
+    "MessageAdded",
+    "RunEnd",
+    "RunStart",
+    "Started",
+    "Stop",
+    "Tell",
+    "TurnEnd",
+]
+
 REASONS: Final = (
     "done",
     "terminated",
