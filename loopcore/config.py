@@ -196,7 +196,7 @@ def _rehooked_tool(tool: ToolSpec | Nested, change: Rehook) -> ToolSpec | Nested
     return tool
 
 
-def _wanted(kind: Any, optional: bool) -> Wanted | None:  # noqa: ANN401, FBT001
+def _wanted(kind: Any, optional: bool) -> Wanted | None:  # noqa: ANN401, FBT001  # any type
     return None if kind is None or kind is str else wanted(kind, optional=optional)
 
 

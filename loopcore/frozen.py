@@ -163,7 +163,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def freeze(value: object, path: str = "", depth: int = DEPTH) -> Any:  # noqa: ANN401
+def freeze(value: object, path: str = "", depth: int = DEPTH) -> Any:  # noqa: ANN401  # any JSON
     """The value as frozen JSON: dicts as `FrozenDict`, lists as tuples.
 
     Raises:

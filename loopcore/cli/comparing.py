@@ -39,7 +39,7 @@ from loopcore.journal.tables import backtest_json, diff_json
 @click.option("--all", "everything", is_flag=True, help="Show every row.")
 @WORKERS
 @with_output
-def backtest_(*, journals: tuple[Path, ...], old: str, new: str, **given: Any) -> None:  # noqa: ANN401
+def backtest_(*, journals: tuple[Path, ...], old: str, new: str, **given: Any) -> None:  # noqa: ANN401  # the options
     """Tell what another configuration would have done in JOURNALS, files or folders.
 
     Exit code 1 says that something changes, or could not be compared.

@@ -72,7 +72,7 @@ def _opened(found: Forked) -> State:
 )
 @click.option("--save", "target", type=FILE, help="Where to; else JOURNAL.small.jsonl.")
 @with_output
-def shrink_(*, app: str, journal: Path, fails: str, **given: Any) -> None:  # noqa: ANN401
+def shrink_(*, app: str, journal: Path, fails: str, **given: Any) -> None:  # noqa: ANN401  # the options
     """Write the smallest journal of which MODULE:FUNCTION still says yes."""
     with as_sentences(debug=given["debug"]):
         target = given["target"] or journal.with_suffix(".small.jsonl")

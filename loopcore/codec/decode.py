@@ -54,7 +54,7 @@ _made: Final[dict[tuple[Kind, bool], Code]] = {}
 @overload
 def from_json(kind: type[T], data: Json, path: str = "") -> T: ...
 @overload
-def from_json(kind: Kind, data: Json, path: str = "") -> Any: ...  # noqa: ANN401
+def from_json(kind: Kind, data: Json, path: str = "") -> Any: ...  # noqa: ANN401  # of any kind
 def from_json(kind: Kind, data: Json, path: str = "") -> Any:
     """What this JSON is the form of, where this kind is declared.
 

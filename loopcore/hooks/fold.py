@@ -295,7 +295,7 @@ def _fault(name: str, point: str, sentence: str, error: str = "") -> Fault:
     return Fault(name, point, f"Hook {name!r} {sentence}", error)
 
 
-def _at(function: object, view: Any, error: Exception | None = None) -> str:  # noqa: ANN401
+def _at(function: object, view: Any, error: Exception | None = None) -> str:  # noqa: ANN401  # a view of any point
     """Where, for people: file and line, call, turn."""
     call = getattr(view, "call", None)
     known = f"{call.id} " if call and call.id else ""
@@ -392,7 +392,7 @@ def apply(
     return Applied(folded.view, folded.update, folded.writers)
 
 
-def _point_of(hooks: tuple[Hooks, ...], view: Any) -> PointName:  # noqa: ANN401
+def _point_of(hooks: tuple[Hooks, ...], view: Any) -> PointName:  # noqa: ANN401  # a view of any point
     points: list[PointName] = [n for n, p in POINTS.items() if isinstance(view, p.view)]
     if not points:
         message = (

@@ -44,7 +44,7 @@ def later(old: Any, new: Any) -> Any:  # noqa: ANN401  # any field's value
     return old if new is UNSET else new
 
 
-def strictest(old: "Verdict | Any", new: "Verdict | Any") -> Any:  # noqa: ANN401
+def strictest(old: "Verdict | Any", new: "Verdict | Any") -> Any:  # noqa: ANN401  # a verdict or UNSET
     """`Block > Ask > Allow`; of equals the earlier, two questions joined."""
     if new is UNSET or old is UNSET:
         return later(old, new)

@@ -209,7 +209,7 @@ class Hooks:
         """
         return evolve(self, tools=tools)
 
-    def at(self, point: PointName, view: Any) -> Function | None:  # noqa: ANN401
+    def at(self, point: PointName, view: Any) -> Function | None:  # noqa: ANN401  # a view of the point
         """Its function for this point, if it cares about what is seen."""
         function: Function | None = getattr(self, point)
         if function is None or self.tools is None or point not in CALL_POINTS:
@@ -266,7 +266,7 @@ def _dropped(function: object) -> str:
 
 
 @functools.lru_cache(maxsize=256)  # reading code takes longer than making a rule
-def _dropped_in(code: Any, is_method: bool) -> str:  # noqa: ANN401, FBT001
+def _dropped_in(code: Any, is_method: bool) -> str:  # noqa: ANN401, FBT001  # a code object
     view = code.co_varnames[is_method:][:1]
     ops = [op for op in dis.get_instructions(code) if op.opname not in NOISE]
     for n, (base, held, grow) in enumerate(zip(ops, ops[1:], ops[2:], strict=False)):

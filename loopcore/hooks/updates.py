@@ -96,7 +96,7 @@ def _inject(value: Any) -> Any:  # noqa: ANN401  # what is said, or UNSET
 FOREVER: Final = 1e9
 
 
-def _delay(update: object, field_of: "attrs.Attribute[Any]", value: Any) -> None:  # noqa: ANN401
+def _delay(update: object, field_of: "attrs.Attribute[Any]", value: Any) -> None:  # noqa: ANN401  # seconds or UNSET
     """Seconds to wait: a number that is finite and not negative."""
     takes(int, float)(update, field_of, value)
     if value is not UNSET and not 0 <= value <= FOREVER:

@@ -20,7 +20,7 @@ def ask(  # a point is named by all of these
     out: Out,
     point: PointName,
     n: str,
-    view: Any,  # noqa: ANN401
+    view: Any,  # noqa: ANN401  # a view of the point
 ) -> tuple[State, Folded | None]:
     """What the hooks of a point decide together; None when one has to be answered first.
 

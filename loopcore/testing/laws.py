@@ -249,7 +249,7 @@ def _decides(value: object) -> object:
     return type(value) if isinstance(value, Allow | Ask | Block) else bool(value)
 
 
-def _together(point: PointName, view: Any, said: tuple[Any, Any], place: int) -> str:  # noqa: ANN401
+def _together(point: PointName, view: Any, said: tuple[Any, Any], place: int) -> str:  # noqa: ANN401  # a view of the point
     """Two hooks that write these, and one that says nothing somewhere among them."""
     hooks = [
         _says(n, point, update)

@@ -79,7 +79,7 @@ class Lookout:
             self._note(_left(root))
         del self._before, self._outer
 
-    def _event(self, frame: FrameType, event: str, called: Any) -> None:  # noqa: ANN401
+    def _event(self, frame: FrameType, event: str, called: Any) -> None:  # noqa: ANN401  # as sys.setprofile gives it
         if frame is self._outer:
             return
         if event == "call":

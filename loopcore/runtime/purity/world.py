@@ -80,7 +80,7 @@ def world_of_code(module: str, code: CodeType) -> World | None:
     return NAMED.get((module, code.co_qualname))
 
 
-def world_of_builtin(function: Any, arguments: int) -> World | None:  # noqa: ANN401
+def world_of_builtin(function: Any, arguments: int) -> World | None:  # noqa: ANN401  # untyped upstream
     """What a built-in function reaches, called with so many arguments."""
     name: str = function.__name__
     owner: object = getattr(function, "__self__", None)

@@ -60,7 +60,7 @@ class Judge:
         empty = error and isinstance(view, ContextView) and not view.messages
         return NO_MESSAGES if empty else ""
 
-    def _silent(self, hook: Hooks, point: PointName, view: Any, first: Asked) -> None:  # noqa: ANN401
+    def _silent(self, hook: Hooks, point: PointName, view: Any, first: Asked) -> None:  # noqa: ANN401  # a view
         if self.cares is None or not first.said or self.cares(view):
             return
         sentence = (
@@ -74,7 +74,7 @@ class Judge:
 NO_MESSAGES: Final = " Nothing is shown here: an earlier hook may have left no message."
 
 
-def _unchanged(hook: Hooks, point: PointName, view: Any, copy: Any) -> None:  # noqa: ANN401
+def _unchanged(hook: Hooks, point: PointName, view: Any, copy: Any) -> None:  # noqa: ANN401  # views
     if view == copy:
         return
     kind = POINTS[point].update.__name__
@@ -95,7 +95,7 @@ def _differ(view: Any, copy: Any) -> list[str]:  # noqa: ANN401  # views
 def _pure(
     hook: Hooks,
     point: PointName,
-    view: Any,  # noqa: ANN401
+    view: Any,  # noqa: ANN401  # a view
     first: tuple[Asked, Lookout],
 ) -> None:
     """It says the same again; and even if it does, it reaches nothing beside its view."""
@@ -138,7 +138,7 @@ WORLDS: Final = {
 }
 
 
-def _equal(hook: Hooks, point: PointName, copy: Any, first: Asked) -> None:  # noqa: ANN401
+def _equal(hook: Hooks, point: PointName, copy: Any, first: Asked) -> None:  # noqa: ANN401  # a view
     again = ask(hook, point, copy)
     if is_same(first.said, again.said):
         return
@@ -151,7 +151,7 @@ def _equal(hook: Hooks, point: PointName, copy: Any, first: Asked) -> None:  # n
     raise broken("equal", sentence, copy)
 
 
-def keep_pairs(hook: Hooks, point: PointName, view: Any) -> None:  # noqa: ANN401
+def keep_pairs(hook: Hooks, point: PointName, view: Any) -> None:  # noqa: ANN401  # a view
     """Raise `Breach` if the hook shows a call without its result, or the other way."""
     if point != "transform_context" or not is_paired(view.messages):
         return

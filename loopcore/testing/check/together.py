@@ -19,7 +19,7 @@ def first_at(hooks: Hooked, point: PointName) -> Hooks | None:
     return next((hook for hook in hooks if point in hook.functions), None)
 
 
-def stand_together(hooks: Hooked, point: PointName, view: Any) -> None:  # noqa: ANN401
+def stand_together(hooks: Hooked, point: PointName, view: Any) -> None:  # noqa: ANN401  # a view
     """Ask all of these hooks about the view that the first of them saw.
 
     Raises:
@@ -42,7 +42,7 @@ def stand_together(hooks: Hooked, point: PointName, view: Any) -> None:  # noqa:
 def _kept(
     named: dict[str, Hooks],
     point: PointName,
-    view: Any,  # noqa: ANN401
+    view: Any,  # noqa: ANN401  # a view
     written: tuple[str, str, Any, Any],
 ) -> None:
     """A limit that is written as a value is the later writer's."""
@@ -53,7 +53,7 @@ def _kept(
             raise _lifted(named[name], named[other], point, view, (field, wrote, again))
 
 
-def _ends(wrote: Any, again: Any, view: object) -> bool:  # noqa: ANN401, ARG001
+def _ends(wrote: Any, again: Any, view: object) -> bool:  # noqa: ANN401, ARG001  # verdicts
     return wrote is True and again is False
 
 
@@ -70,7 +70,7 @@ def _lifted(
     first: Hooks,
     later: Hooks,
     point: PointName,
-    view: Any,  # noqa: ANN401
+    view: Any,  # noqa: ANN401  # a view
     values: tuple[str, Any, Any],
 ) -> Breach:
     field, wrote, again = values
@@ -90,7 +90,7 @@ VERDICTS: Final = {
 }
 
 
-def _still_passes(hooks: Hooked, point: PointName, view: Any, folded: Folded) -> None:  # noqa: ANN401
+def _still_passes(hooks: Hooked, point: PointName, view: Any, folded: Folded) -> None:  # noqa: ANN401  # a view
     """A gate has seen the arguments that the call will run with."""
     if folded.view.problem or folded.view.arguments == view.arguments:
         return
@@ -112,7 +112,7 @@ def _slipped(
     gate: Hooks,
     later: Hooked,
     point: PointName,
-    view: Any,  # noqa: ANN401
+    view: Any,  # noqa: ANN401  # a view
     decision: Block | Ask,
 ) -> Breach:
     names = ", ".join(repr(hook.name) for hook in later) or "another hook"

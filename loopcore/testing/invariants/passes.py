@@ -85,7 +85,7 @@ def wrote(point: PointName, value: object) -> FrozenDict[Any] | None:
         return None
 
 
-def _fields(point: PointName, value: Any) -> FrozenDict[Any] | None:  # noqa: ANN401
+def _fields(point: PointName, value: Any) -> FrozenDict[Any] | None:  # noqa: ANN401  # what a hook gave
     kind, make = POINTS[point], POINTS[point].update
     made: Any = make
     if isinstance(value, kind.bare):
@@ -133,7 +133,7 @@ class Pass:
         kept = () if self.end == "need" else said
         return tuple(one for one in kept if one.wrote)
 
-    def last(self, name: str, otherwise: Any = UNSET) -> Any:  # noqa: ANN401
+    def last(self, name: str, otherwise: Any = UNSET) -> Any:  # noqa: ANN401  # any field's value
         """What was last written to a field."""
         found = self.all(name)
         return found[-1] if found else otherwise
@@ -171,7 +171,7 @@ def _end(last: Said, effects: Effects) -> End:
     return "need" if parked else "fault"
 
 
-def cares(hook: Hooks, point: PointName, view: Any) -> bool:  # noqa: ANN401
+def cares(hook: Hooks, point: PointName, view: Any) -> bool:  # noqa: ANN401  # any view
     """Whether a hook is to be asked about this."""
     if getattr(hook, point) is None:
         return False

@@ -40,7 +40,7 @@ class Spy(functools.partial[object]):
         self._note(view, value)
         return value
 
-    def _note(self, view: Any, value: object) -> None:  # noqa: ANN401
+    def _note(self, view: Any, value: object) -> None:  # noqa: ANN401  # any view
         self.ears.append(heard(self.point, view, self.hook, value, self.hooks))
 
 

@@ -72,7 +72,7 @@ def _made(kind: type[Update], wrote: dict[str, tuple[Any, ...]]) -> Update | Non
         return None
 
 
-def _field(kind: type[Update], name: str, annotation: Any) -> Drawn[Any]:  # noqa: ANN401
+def _field(kind: type[Update], name: str, annotation: Any) -> Drawn[Any]:  # noqa: ANN401  # any type
     """What a field may hold, but for UNSET."""
     found = FIELDS.get((kind.__name__, name)) or FIELDS.get(("", name))
     return found() if found else of(annotation).filter(lambda value: value is not UNSET)
