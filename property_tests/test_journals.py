@@ -320,7 +320,7 @@ def rewritten(data: st.DataObject, lines: list[Any]) -> list[Any]:
     changed = json.loads(json.dumps(lines[line]))
     places = [spot for spot in spots(changed) if spot]
     place, other = (data.draw(st.sampled_from(places)) for _ in range(2))
-    odd: list[Any] = [*ODD, *ODDER, at(changed, other)]
+    odd: list[Any] = [*ODD, *ODDER, json.loads(json.dumps(at(changed, other)))]
     at(changed, place[:-1])[place[-1]] = data.draw(st.sampled_from(odd))
     return [*lines[:line], changed, *lines[line + 1 :]]
 
