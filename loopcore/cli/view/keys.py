@@ -53,7 +53,7 @@ def pressed() -> Generator[Keys]:
     try:
         import termios  # noqa: PLC0415  # only where there is one
         import tty  # noqa: PLC0415
-    except ImportError:  # pragma: no cover
+    except ImportError:  # pragma: no cover  # only Windows has none
         yield _of_windows()
         return
     end = sys.stdin.fileno()
@@ -80,7 +80,7 @@ def _of(end: int) -> Keys:
     return key
 
 
-def _of_windows() -> Keys:  # pragma: no cover
+def _of_windows() -> Keys:  # pragma: no cover  # its console is nowhere else
     import msvcrt  # noqa: PLC0415  # only there
 
     console: Any = msvcrt
