@@ -12,6 +12,7 @@ from loopcore.testing.invariants.kept import Aborted, Paired, Queues
 from loopcore.testing.invariants.moment import Broken, Law, Moment, hold
 from loopcore.testing.invariants.passes import Pass, Raised, Said
 from loopcore.testing.invariants.results import Results
+from loopcore.testing.invariants.shown import Views
 from loopcore.testing.invariants.spies import Watched
 from loopcore.testing.invariants.told import Balance, Coded, Counted, Tokens, Waiting
 from loopcore.testing.invariants.watch import LAWS, Check, Watch, laws_of
@@ -41,6 +42,7 @@ __all__ = [
     "Retries",
     "Said",
     "Tokens",
+    "Views",
     "Waiting",
     "Watch",
     "Watched",

@@ -20,13 +20,14 @@ from loopcore.testing.invariants.kept import Aborted, Paired, Queues
 from loopcore.testing.invariants.moment import Broken, Law, Moment, hold, name_of
 from loopcore.testing.invariants.passes import passes
 from loopcore.testing.invariants.results import Results
+from loopcore.testing.invariants.shown import Views
 from loopcore.testing.invariants.spies import Watched
 from loopcore.testing.invariants.told import Balance, Counted, Tokens, Waiting
 
 LAWS: Final[tuple[Law, ...]] = (
     *(Waiting(), Balance(), Paired(), Gates(), Aborted(), Queues(), Chains()),
     *(Requests(), Results(), OneByOne(), Ends(), Retries(), Outputs(), Memories()),
-    *(Tokens(), Counted()),
+    *(Tokens(), Counted(), Views()),
 )
 """What must hold at every step of every run, as laws that have seen nothing yet."""
 
