@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import TypeAlias
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from loopcore import (
     AssistantMessage,
@@ -73,6 +73,16 @@ def _sum(part: object) -> Sum:
 def cut(body: bytes, places: Iterable[int]) -> list[bytes]:
     """The body in pieces."""
     return [body[a:b] for a, b in pairwise((0, *sorted(places), len(body)))]
+
+
+def unquoted(result: AssistantMessage | ModelError) -> AssistantMessage | ModelError:
+    """The result without what a fault shows of the response: as much as one read brought.
+
+    Of a stream that goes on behind its end, one read may bring more than another.
+    """
+    if isinstance(result, ModelError) and result.kind == "bad_response":
+        return evolve(result, message=result.message.partition(": ")[0])
+    return result
 
 
 @frozen
