@@ -8,7 +8,7 @@ from returns.result import Failure, Success
 
 from loopcore.arguments import arguments_for
 from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
-from loopcore.frozen import evolve, is_finite
+from loopcore.frozen import a, evolve, is_finite
 from loopcore.inputs import (
     INPUTS,
     Abort,
@@ -95,7 +95,7 @@ def _place(state: State, given: Input) -> State:
     if state.inbox is not None:
         raise Rejected(
             "unstepped",
-            f"Cannot take {_a(given)}: run {state.run_id!r} holds a "
+            f"Cannot take {a(given)}: run {state.run_id!r} holds a "
             f"{type(state.inbox).__name__} that was not stepped. Step it first, or use "
             "advance(config, state, ...).",
         )
@@ -106,17 +106,12 @@ def _place(state: State, given: Input) -> State:
     return evolve(state, inbox=given)
 
 
-def _a(given: Input) -> str:
-    name = type(given).__name__
-    return f"an {name}" if name[0] == "A" else f"a {name}"
-
-
 def _idle(state: State, given: Prompt | Continue) -> None:
     if state.stage == "idle":
         return
     raise Rejected(
         "busy",
-        f"Cannot take {_a(given)}: run {state.run_id!r} is {_doing(state)}. {_advice(state)}"
+        f"Cannot take {a(given)}: run {state.run_id!r} is {_doing(state)}. {_advice(state)}"
         "say more with Steer(...) or FollowUp(...), or end it with Abort().",
     )
 
@@ -139,14 +134,14 @@ def _sayable(state: State, given: Prompt | Steer | FollowUp) -> None:
     if not given.say:
         raise Rejected(
             "empty",
-            f"Cannot take {_a(given)} that says nothing: give text or messages. "
+            f"Cannot take {a(given)} that says nothing: give text or messages. "
             "To go on without saying anything: Continue().",
         )
     for place, message in enumerate(given.say):
         if isinstance(message, AssistantMessage | ToolResultMessage):
             raise Rejected(
                 "bad_message",
-                f"Cannot take {_a(given)} with {type(message).__name__} (message {place}): "
+                f"Cannot take {a(given)} with {type(message).__name__} (message {place}): "
                 "only user, system and custom messages are said to a run. A recorded "
                 "history goes to State.start(config, run_id=..., transcript=...).",
             )
@@ -188,7 +183,7 @@ def _abort(state: State, given: Abort) -> None:
         return
     raise Rejected(
         "not_running",
-        f"Cannot take {_a(given)}: run {state.run_id!r} is {describe(state)}; there is "
+        f"Cannot take {a(given)}: run {state.run_id!r} is {describe(state)}; there is "
         "nothing to stop.",
     )
 
@@ -263,11 +258,9 @@ def _wrong_kind(effect: Effect, value: object) -> Rejected:
     named = kind
     if isinstance(effect, RunTool | RequestApproval):
         named = f"{kind} {effect.spec.name!r}"
-    got = type(value).__name__
-    article = "an" if got[0] in "AEIO" else "a"
     return Rejected(
         "wrong_kind",
-        f"{effect.id} is {named} and cannot take {article} {got}. Build the answer from the "
+        f"{effect.id} is {named} and cannot take {a(value)}. Build the answer from the "
         f"effect: `effect.{BUILDERS[type(effect)]}`.",
     )
 
