@@ -58,7 +58,7 @@ def main(given: list[str] | None = None) -> int:
         )
         return 1
     found = [mutant for file in files for mutant in survivors(file)]
-    reasons = Counter(filter(None, map(why, found)))
+    reasons = Counter(said for mutant in found if (said := why(mutant)))
     left = [mutant for mutant in found if not why(mutant)]
     for line in (*map(counted, files), *(f"{n:5} {why}" for why, n in reasons.items())):
         say(line) if line else None
