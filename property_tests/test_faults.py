@@ -1,23 +1,12 @@
-"""The seeding of faults itself: a few are caught here, all by `property_tests.faults`."""
+"""Seeded faults: the kit catches each of them, by a law that it names."""
 
 from pathlib import Path
-from typing import Final
 
 import pytest
 
 from property_tests.faults.fault import Fault, Patch, copied, judged, seeded, stale
 from property_tests.faults.kit import BY_OTHERS, CAUGHT
 from property_tests.faults.table import FAULTS
-
-SOME: Final = (
-    "results are stored backwards",
-    "a call that was rejected runs",
-    "an abort goes on with the calls that wait",
-    "an answer is taken twice",
-    "a limit is one too high",
-    "a window parts a call from its result",
-)
-"""One of each kind: by orders, by a machine, by a law of one's own, by `check_hooks`."""
 
 
 @pytest.fixture(scope="module", name="copy")
@@ -30,7 +19,7 @@ def fault_of(name: str) -> Fault:
     return next(fault for fault in FAULTS if fault.name == name)
 
 
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("name", CAUGHT)
 def test_a_seeded_fault_is_caught_by_the_kit_and_named(name: str, copy: Path) -> None:
     caught = CAUGHT[name]
     with seeded(fault_of(name), copy):
