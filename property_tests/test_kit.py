@@ -31,7 +31,7 @@ def hold_in_every_order(loop: Loop, *checks: Law) -> None:
 
 @pytest.mark.parametrize("name", LOOPS)
 def test_no_order_breaks_a_law(name: str) -> None:
-    """1 to 8 and 10 to 13, as far as they can be seen at a step."""
+    """1 to 8 and 11 to 13, as far as they can be seen at a step (9: modes; 10: wires)."""
     hold_in_every_order(LOOPS[name])
 
 
