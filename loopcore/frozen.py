@@ -5,6 +5,7 @@ vector: the C one lets the garbage collector clear records that are still held.
 """
 
 import enum
+import functools
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -313,7 +314,7 @@ def finite(record: object, field: "attrs.Attribute[Any]", value: float | None) -
 if TYPE_CHECKING:
     from attrs import evolve as evolve  # noqa: PLC0414  # it is exported
 else:
-    _COPIERS: dict[type, Callable] = {}
+    _COPIERS: dict[tuple, Callable] = {}
     THAWED = "__init__", "__setattr__"
 
     def evolve(record: Any, /, **changes: Any) -> Any:  # noqa: ANN401  # any record
@@ -321,32 +322,48 @@ else:
 
         Converters and validators are not run; a name that is no field raises TypeError.
         """
-        copier = _COPIERS.get(type(record)) or _copier(type(record))
-        return copier(record, **changes)
+        key = type(record), *changes
+        copier = _COPIERS.get(key) or _copier(*key)
+        return copier(record, *changes.values())
 
-    def _copier(cls: type) -> Callable[..., Any]:
-        """A function compiled for the class, since record copies dominate a step.
+    def _copier(cls: type, *changed: str) -> Callable[..., Any]:
+        """A function compiled for these fields, since record copies dominate a step.
 
         It fills a thawed twin of the class, whose fields can be set at full speed, and
         then freezes it. Classes that can be weakly referenced have no such twin.
         """
-        names = [(f.name, f.alias) for f in attrs.fields(cls)]
-        keeps = ", ".join(f"{alias}=KEEP" for _, alias in names)
-        value = "old.{0} if {1} is KEEP else {1}"
+        names = {field.alias: field.name for field in attrs.fields(cls)}
+        _refuse_unknown(cls, changed, names)
         twin = not cls.__weakrefoffset__
-        line = f"_.{{0}} = {value}" if twin else f"set_{{0}}(_, {value})"
-        body = "; ".join(line.format(*both) for both in names)
+        line = "_.{0} = {1}" if twin else "set_{0}(_, {1})"
+        new = {alias: f"new_{alias}" for alias in changed}
+        values = [
+            (name, new.get(alias, f"old.{name}")) for alias, name in names.items()
+        ]
+        body = "; ".join(line.format(*both) for both in values)
         made, frozen = ("Twin()", "_.__class__ = cls") if twin else ("New(cls)", "pass")
-        source = f"def copy(old, /, *, {keeps}): _ = {made}; {body}; {frozen}; return _"
-        known = {"KEEP": object(), "cls": cls, "New": object.__new__}
+        arguments = ", ".join(("old", *new.values()))
+        source = f"def copy({arguments}): _ = {made}; {body}; {frozen}; return _"
+        known = {"cls": cls, "New": object.__new__}
         if twin:
-            plain = {name: getattr(object, name) for name in THAWED}
-            slots = {"__slots__": cls.__slots__}
-            known["Twin"] = type("Twin", cls.__bases__, slots | plain)
+            known["Twin"] = _twin(cls)
         else:
-            known |= {f"set_{name}": _member(cls, name).__set__ for name, _ in names}
+            known |= {f"set_{n}": _member(cls, n).__set__ for n in names.values()}
         exec(source, known)  # noqa: S102  # names of fields are all that varies
-        return _COPIERS.setdefault(cls, known["copy"])
+        return _COPIERS.setdefault((cls, *changed), known["copy"])
+
+    def _refuse_unknown(
+        cls: type, changed: Iterable[str], known: Iterable[str]
+    ) -> None:
+        for name in changed:
+            if name not in known:
+                message = f"{cls.__name__} has no field {name!r}"
+                raise TypeError(message)
+
+    @functools.cache
+    def _twin(cls: type) -> type:
+        plain = {name: getattr(object, name) for name in THAWED}
+        return type("Twin", cls.__bases__, {"__slots__": cls.__slots__} | plain)
 
     def _member(cls: type, name: str) -> Any:  # noqa: ANN401  # a slot of the class
         return next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
