@@ -609,8 +609,10 @@ def test_a_process_that_has_ended_is_told_and_started_anew() -> None:
     process_of("7").close()
 
 
-def test_a_hook_is_asked_about_the_tools_that_it_is_limited_to() -> None:
-    hook = Hooks("mine", before_tool_call=lambda view: Block("no")).for_tools("deploy")  # noqa: ARG005
+@pytest.mark.parametrize("name", ["deploy", "look", "add", "pay"])
+def test_a_hook_is_asked_about_the_tools_that_it_is_limited_to(name: str) -> None:
+    """Also where a made-up tool has the name of one that is always offered."""
+    hook = Hooks("mine", before_tool_call=lambda view: Block("no")).for_tools(name)  # noqa: ARG005
     checked = check_hooks(hook, examples=FEW)
 
     assert checked.wrote == checked.views

@@ -31,8 +31,8 @@ def toolsets(
         return ((*given, *made),)
     named = (name for hook in hooks for name in _names_in(hook))
     found = [ToolSpec(name) for name in dict.fromkeys(islice(named, MOST))]
-    others = [tool for tool in found if tool not in made]
-    return tuple(made or [LOOK]), (LOOK, *made, *others, ADD, PAY)
+    all_kinds = {tool.name: tool for tool in (LOOK, *made, *found, ADD, PAY)}
+    return tuple(made or [LOOK]), tuple(all_kinds.values())
 
 
 def _names_in(hook: Hooks) -> Iterator[str]:
