@@ -18,6 +18,7 @@ from loopcore.frozen import (
     printed,
     takes,
 )
+from loopcore.hooks.misspelt import tell_of_misspelt
 from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.output import Wanted, wanted
@@ -102,6 +103,9 @@ class LoopConfig(Generic[T]):
     Raises:
         ValueError: for two hooks or two tools of one name, or tools nested too deep.
         TypeError: for an output type that JSON has nothing like.
+
+    A hook for a tool that is not here is a `UserWarning` if one that is has nearly its
+    name. Any other name may be that of a tool that comes later.
     """
 
     model: str = field(converter=model_id)
@@ -124,7 +128,8 @@ class LoopConfig(Generic[T]):
 
     def __attrs_post_init__(self) -> None:
         _refuse_twins("hook", "hooks", [hook.name for hook in self.hooks])
-        _refuse_twins("tool", "tools", [spec_of(tool).name for tool in self.tools])
+        names = [spec_of(tool).name for tool in self.tools]
+        _refuse_twins("tool", "tools", names)
         object.__setattr__(self, "levels", _levels(self.tools))
         settings = Settings(
             self.model, self.system, self.tools, self.thinking, self.options
@@ -140,6 +145,7 @@ class LoopConfig(Generic[T]):
             )
             raise ValueError(message)
         object.__setattr__(self, "wanted", _wanted(self.output, self.optional))
+        tell_of_misspelt(self.hooks, names)
 
     def as_tool(
         self,

@@ -62,7 +62,7 @@ def played(
     *hooks: Hooks,
     used: LoopConfig[Any] | None = None,
     replies: Any = BOTH_CALLS,
-    tools: Any = OK,
+    tools: Any = None,
     seeds: Iterable[object] = SEEDS,
     **more: Any,
 ) -> tuple[Simulation, list[State]]:
@@ -75,11 +75,13 @@ def played(
         states[-1] = state
 
     more.setdefault("check", see)
+    cfg = used or config(*hooks)
+    known = {spec.name for spec in cfg.settings.tools}
     found = simulate(
-        used or config(*hooks),
+        cfg,
         "go",
         replies=replies,
-        tools=tools,
+        tools=tools or {name: OK[name] for name in OK if name in known},
         seeds=seeds,
         **more,
     )
@@ -248,7 +250,7 @@ def test_nested_runs_have_models_of_their_own() -> None:
     found, states = played(
         used=LoopConfig(model=MODEL, tools=[inner]),
         replies=[ToolCall("ask", {"prompt": "?"}), "outer"],
-        tools={**OK, "ask": [A, "inner"]},
+        tools={"a": ["ok"], "ask": [A, "inner"]},
     )
 
     assert found.counterexample is None, found

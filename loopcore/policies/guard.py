@@ -13,7 +13,7 @@ from loopcore.hooks import (
     ToolResultUpdate,
     ToolResultView,
 )
-from loopcore.tools import ToolLike, name_of
+from loopcore.tools import ToolLike
 
 When: TypeAlias = Callable[[ToolCallView], bool]
 
@@ -26,13 +26,10 @@ def ask_before(*tools: str | ToolLike, when: When | None = None) -> Hooks:
     `when` narrows it to the calls for which it says yes.
     """
 
-    names = tuple(map(name_of, tools))
-
     def gate(view: ToolCallView) -> Ask | None:
-        asked = not names or view.tool in names
-        return Ask() if asked and (when is None or when(view)) else None
+        return Ask() if when is None or when(view) else None
 
-    return Hooks("ask_before", before_tool_call=gate)
+    return Hooks("ask_before", before_tool_call=gate, tools=tools or None)
 
 
 def redact(*patterns: Pattern, replacement: str = "[redacted]") -> Hooks:

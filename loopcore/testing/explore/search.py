@@ -26,6 +26,7 @@ from loopcore.testing.explore.choices import (
     listed,
 )
 from loopcore.testing.explore.found import Counterexample, Exploration
+from loopcore.testing.explore.known import refuse_unknown
 from loopcore.testing.explore.states import Numbers
 from loopcore.testing.invariants import LAWS, Broken, Check, Coded, Law, Watch, laws_of
 from loopcore.testing.invariants.moment import name_of
@@ -95,16 +96,20 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
     Raises:
         Endless: if there are very many states and no `bound` was given.
         Rejected: if what is given first is refused.
+        ValueError: for outcomes of a tool that there is not.
     """
+    begins = [input_of(one) for one in given]
+    beside = tuple(map(input_of, listed("also", also)))
+    refuse_unknown(config, (*begins, *beside), tools)
     search = Search(
         Choices.among(replies, tools, services, decisions),
-        tuple(map(input_of, listed("also", also))),
+        beside,
         MOST if bound is None else bound,
         progress or to_terminal(),
     )
     first = Watch.of(config, *LAWS, *laws_of(check), run_id=RUN_ID)
     try:
-        complete = search.run(first, [input_of(one) for one in given])
+        complete = search.run(first, begins)
     except Broken as broken:
         return search.found(False, _counterexample(broken, search.link, first))  # noqa: FBT003
     finally:

@@ -17,6 +17,7 @@ from loopcore.testing.differences import clipped
 from loopcore.testing.doubles.auto import AutoModel
 from loopcore.testing.doubles.scripted import Reply
 from loopcore.testing.explore.choices import BOTH, Choices, Decide, Outcomes, listed
+from loopcore.testing.explore.known import refuse_unknown
 from loopcore.testing.faults import Fault
 from loopcore.testing.faults import listed as faults_of
 from loopcore.testing.invariants import LAWS, Check, Law, laws_of
@@ -78,15 +79,18 @@ def simulate(  # noqa: PLR0913  # each is a kind of thing that can happen
 
     Raises:
         Rejected: if what is given first is refused.
+        ValueError: for outcomes of a tool that there is not.
     """
     extra = laws_of(check)
     others = tuple(law for law in extra if not isinstance(law, Checked))
     beside = tuple(map(input_of, listed("also", also)))
+    first = tuple(map(input_of, given))
+    refuse_unknown(config, (*first, *beside), tools)
     auto = replies if isinstance(replies, AutoModel) else None
     script: Iterable[Reply] = () if isinstance(replies, AutoModel) else replies
     plan = Plan(
         config,
-        tuple(map(input_of, given)),
+        first,
         Choices.among(script, tools, services, decisions),
         (),
         faults_of(faults),
