@@ -1,8 +1,9 @@
 """Runs in files."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_IMODE
 from tempfile import NamedTemporaryFile
 from typing import IO
 
@@ -58,13 +59,15 @@ def saved_in(file: Path) -> State:
 def save(state: State, file: Path) -> None:
     """Save the run; what was in the file stays whole until all is written.
 
-    Only its owner may read a new one. It is written under a name that nobody can foresee,
-    lest a link is in its place that leads elsewhere.
+    Only its owner may read a new one; another keeps its permissions. It is written under
+    a name that nobody can foresee, lest a link is in its place that leads elsewhere.
     """
     data = state.dumps()
     with _writing(file), _beside(file) as (new, handle):
         handle.write(data)
         handle.close()
+        with suppress(FileNotFoundError):
+            new.chmod(S_IMODE(file.stat().st_mode))
         new.replace(file)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from loopcore.journal.journal import JournalError
+from loopcore.journal.private import private
 
 _FAR: Final = 2**40
 """Where the lock lies on Windows: beyond any byte that is written."""
@@ -23,7 +24,8 @@ class JournalFile:
 
     Args:
         path: where it is.
-        new: whether it must not hold anything yet; else it must exist.
+        new: whether it must not hold anything yet; else it must exist. One that is made is
+            its owner's alone.
 
     Raises:
         FileExistsError: for a new one that holds something.
@@ -34,7 +36,7 @@ class JournalFile:
         self.path = path
         if new:
             path.parent.mkdir(parents=True, exist_ok=True)
-        opener = _creating if new else None
+        opener = private if new else None
         self._file = open(path, "r+b", buffering=0, opener=opener)  # noqa: SIM115  # close() does
         try:
             self._hold(new=new)
@@ -103,11 +105,6 @@ class JournalFile:
         else:
             self.path.unlink(missing_ok=True)
             self._file.close()
-
-
-def _creating(path: str, flags: int) -> int:
-    """Open a file that may not be there yet; its permissions are as by `open`."""
-    return os.open(path, flags | os.O_CREAT, 0o666)
 
 
 if sys.platform == "win32":

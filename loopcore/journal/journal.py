@@ -29,6 +29,7 @@ from loopcore.journal.lines import (
     note_data,
 )
 from loopcore.journal.marks import config_digest, hook_digests
+from loopcore.journal.private import private
 from loopcore.reducer import Given, deliver, step
 from loopcore.reducer.door import input_of
 from loopcore.state import Rejected, State, one_line
@@ -157,15 +158,15 @@ class Journal:
         return Success(made)
 
     def write(self, path: AnyPath) -> None:
-        """Write it to a new file.
+        """Write it to a new file, which is its owner's alone.
 
         Raises:
             FileExistsError: if there is such a file.
         """
-        text = "".join(self._lines())
+        text = "".join(self._lines()).encode()
         place = Path(path)
         place.parent.mkdir(parents=True, exist_ok=True)
-        with place.open("x", encoding="utf-8", newline="\n") as file:
+        with open(place, "xb", opener=private) as file:
             file.write(text)
 
     def _lines(self) -> Iterable[str]:
