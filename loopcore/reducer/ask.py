@@ -37,6 +37,11 @@ def ask(  # a point is named by all of these
     return _commit(state, out, point, n, folded), folded
 
 
+def unheard(config: AnyConfig, state: State, point: PointName) -> bool:
+    """Whether nobody has a say at this point, so that nothing is made to be shown."""
+    return not (config.hooks_at[point] or state.known)
+
+
 def _refusal(state: State, name: str, need: Need) -> str:
     said = f"Hook {name!r} needs {need.key!r}"
     if state.ending:

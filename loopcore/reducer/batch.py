@@ -17,7 +17,7 @@ from loopcore.messages import (
     ToolCall,
     ToolResultMessage,
 )
-from loopcore.reducer.ask import ask, fault_stop
+from loopcore.reducer.ask import ask, fault_stop, unheard
 from loopcore.reducer.nested import begin
 from loopcore.reducer.out import Out, move, put, request, the_turn
 from loopcore.reducer.unknown import unknown
@@ -91,6 +91,8 @@ def prepare_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     if not isinstance(slot, Waiting):
         return move(state, turn.at + 1), "prepare_tool_call"
     call = slot.call
+    if unheard(config, state, "prepare_tool_call"):
+        return _prepared(state, _check(turn.tools, call, call))
     view = RawCallView(
         state=state,
         call=call,
@@ -101,28 +103,35 @@ def prepare_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     state, folded = ask(config, state, out, "prepare_tool_call", str(turn.at), view)
     if folded is None:
         return state, None
-    return _prepared(state, turn.at, call, folded)
+    return _prepared(state, _mended(turn.tools, call, folded))
 
 
-def _prepared(state: State, at: int, call: ToolCall, folded: Folded) -> Stage:
-    checked = _check(the_turn(state).tools, call, folded)
+def _prepared(state: State, checked: Slot) -> Stage:
+    at = the_turn(state).at
     if isinstance(checked, Ready):
         return put(state, at, checked), "before_tool_call"
     return put(state, at, checked, at + 1), "prepare_tool_call"
 
 
-def _check(tools: tuple[ToolSpec, ...], call: ToolCall, folded: Folded) -> Slot:
-    """The call if it can be run, or the result that says why not."""
+def _mended(tools: tuple[ToolSpec, ...], call: ToolCall, folded: Folded) -> Slot:
+    """The call as hooks mended it, checked."""
     view: RawCallView = folded.view
     if folded.fault:
         return refused(call, folded.fault.sentence, "invalid_arguments")
-    spec = _find(tools, view.name)
+    malformed = call.malformed if folded.update.arguments is UNSET else ""
+    meant = evolve(call, name=view.name, arguments=view.arguments, malformed=malformed)
+    return _check(tools, call, meant)
+
+
+def _check(tools: tuple[ToolSpec, ...], call: ToolCall, meant: ToolCall) -> Slot:
+    """The call if it can be run as it is meant, or the result that says why not."""
+    spec = _find(tools, meant.name)
     if spec is None:
-        return refused(call, unknown(tools, view.name), "unknown_tool")
-    if call.malformed and folded.update.arguments is UNSET:
+        return refused(call, unknown(tools, meant.name), "unknown_tool")
+    if meant.malformed:
         text = f"The arguments of {spec.name} are not a JSON object: {call.malformed}."
         return refused(call, f"{text} They were: {call.raw}", "invalid_arguments", spec)
-    match arguments_for(spec, view.arguments):
+    match arguments_for(spec, meant.arguments):
         case Success(arguments):
             return Ready(call, spec, arguments)
         case Failure(problem):
@@ -142,6 +151,8 @@ def before_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     slot = turn.slots[turn.at]
     assert isinstance(slot, Ready)  # noqa: S101  # this stage is entered with one only
     assert turn.reply is not None  # noqa: S101  # a call stands in a reply
+    if unheard(config, state, "before_tool_call"):
+        return put(state, turn.at, _unjudged(slot), turn.at + 1), "prepare_tool_call"
     view = ToolCallView(
         state=state,
         call=slot.call,
@@ -158,6 +169,12 @@ def before_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     if folded.fault:
         return wind_up(config, state, out, fault_stop(folded.fault))
     return put(state, turn.at, _gated(slot, folded), turn.at + 1), "prepare_tool_call"
+
+
+def _unjudged(slot: Ready) -> Ready:
+    """Its tool alone says whether a person is asked."""
+    asks = slot.spec.needs_approval and not slot.approved
+    return evolve(slot, question="") if asks else slot
 
 
 def _gated(slot: Ready, folded: Folded) -> Slot:
@@ -304,16 +321,26 @@ def after_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     slot = turn.slots[turn.at]
     if not isinstance(slot, Settled):
         return move(state, turn.at + 1), "after_tool_call"
+    if unheard(config, state, "after_tool_call") and unheard(
+        config, state, "after_tool_result"
+    ):
+        done = _done(slot.call, slot.output)
+        return put(state, turn.at, done, turn.at + 1), "after_tool_call"
     if not slot.ran:
         return state, "after_tool_result"
-    state, folded = ask(
-        config, state, out, "after_tool_call", str(turn.at), _view(state, slot)
-    )
+    return _react(config, state, out, turn.at, slot)
+
+
+def _react(config: AnyConfig, state: State, out: Out, at: int, slot: Settled) -> Stage:
+    if unheard(config, state, "after_tool_call"):
+        return put(state, at, evolve(slot, ran=False)), "after_tool_result"
+    view = _view(state, slot)
+    state, folded = ask(config, state, out, "after_tool_call", str(at), view)
     if folded is None:
         return state, None
     state = _faulted(state, folded)
     shaped = evolve(slot, output=_shaped(slot, folded), ran=False)
-    return put(state, turn.at, shaped), "after_tool_result"
+    return put(state, at, shaped), "after_tool_result"
 
 
 def after_tool_result(config: AnyConfig, state: State, out: Out) -> Stage:

@@ -14,7 +14,7 @@ from loopcore.messages import (
     ModelError,
     Text,
 )
-from loopcore.reducer.ask import ask, fault_stop, hook_stop
+from loopcore.reducer.ask import ask, fault_stop, hook_stop, unheard
 from loopcore.reducer.batch import cut_off, open_batch, waiting
 from loopcore.reducer.out import Out, request, spend, store, the_turn, where
 from loopcore.reducer.output import may_repair, misfit, repaired, spoilt, why_not
@@ -43,6 +43,8 @@ def transform_context(config: AnyConfig, state: State, out: Out) -> Stage:
         requests=state.requests,
         usage=state.usage,
     )
+    if unheard(config, state, "transform_context"):
+        return _call_model(config, state, out, view, EMPTY), None
     state, folded = ask(
         config, state, out, "transform_context", str(turn.attempt), view
     )
@@ -53,11 +55,17 @@ def transform_context(config: AnyConfig, state: State, out: Out) -> Stage:
     stop = hook_stop(folded, "transform_context")
     if stop:
         return wind_up(config, state, out, stop)
-    return _call_model(config, state, out, folded), None
+    return _call_model(config, state, out, folded.view, folded.writers), None
 
 
-def _call_model(config: AnyConfig, state: State, out: Out, folded: Folded) -> State:
-    turn, shown = the_turn(state), folded.view
+def _call_model(
+    config: AnyConfig,
+    state: State,
+    out: Out,
+    shown: ContextView,
+    writers: FrozenDict[str],
+) -> State:
+    turn = the_turn(state)
     effect = CallModel(
         f"{state.place}.model.{turn.attempt}",
         shown.model,
@@ -67,7 +75,7 @@ def _call_model(config: AnyConfig, state: State, out: Out, folded: Folded) -> St
         thinking=shown.thinking,
         options=shown.options,
         output=config.wanted.schema if config.wanted else None,
-        by=FrozenDict({**state.by, **turn.by, **folded.writers}).without("stop"),
+        by=FrozenDict({**state.by, **turn.by, **writers}).without("stop"),
     )
     turn = evolve(turn, asked=shown.model, tools=shown.tools, reply=None, error=None)
     state = evolve(state, turn=turn, requests=state.requests + 1)
@@ -165,14 +173,22 @@ def after_model_call(config: AnyConfig, state: State, out: Out) -> Stage:
     """Hooks may replace the reply; then it is stored, and its calls are begun."""
     reply = the_turn(state).reply
     assert reply is not None  # noqa: S101  # this stage is entered with a reply only
+    if unheard(config, state, "after_model_call"):
+        return _accepted(config, state, out, reply)
     view = ReplyView(state=state, message=reply)
     attempt = str(the_turn(state).attempt)
     state, folded = ask(config, state, out, "after_model_call", attempt, view)
     if folded is None:
         return state, None
-    reply = folded.view.message
     if folded.fault:
         return _withhold(config, state, out, folded, folded.fault)
+    return _accepted(config, state, out, folded.view.message)
+
+
+def _accepted(
+    config: AnyConfig, state: State, out: Out, reply: AssistantMessage
+) -> Stage:
+    """The reply as hooks left it is stored, unless they gave a failed one."""
     if reply.failed:
         error = _failure(reply) or ModelError("the reply was replaced by a failed one")
         return _give_up(config, state, out, error, Stop("model_error", str(error)))
@@ -233,6 +249,8 @@ def _goes_on(config: AnyConfig, state: State, turn: Turn) -> bool:
 
 def prepare_next_turn(config: AnyConfig, state: State, out: Out) -> Stage:
     """Settings for the turns to come, messages that make one, or another history."""
+    if unheard(config, state, "prepare_next_turn"):
+        return state, "should_stop_after_turn"
     view = _turn_view(config, state)
     state, folded = ask(config, state, out, "prepare_next_turn", "0", view)
     if folded is None:
@@ -272,6 +290,8 @@ SETTINGS: Final = ("model", "system", "tools", "thinking")
 
 def should_stop_after_turn(config: AnyConfig, state: State, out: Out) -> Stage:
     """A graceful stop: before the next request, with the queues left as they are."""
+    if unheard(config, state, "should_stop_after_turn"):
+        return state, "next_turn"
     view = _turn_view(config, state)
     state, folded = ask(config, state, out, "should_stop_after_turn", "0", view)
     if folded is None:
