@@ -23,6 +23,7 @@ class Options:
     tools: tuple[str, ...] = ()
     system: str | None = None
     thinking: ThinkingLevel | None = None
+    run_id: str | None = None
     journal: Path | None = None
     resume: Path | None = None
     save: Path | None = None
@@ -54,6 +55,7 @@ OPTIONS: Final = (
         type=click.Choice(["off", "low", "medium", "high"]),
         help="How hard the model thinks; shows what it thinks.",
     ),
+    click.option("--run-id", help="The name of the run; else one is invented."),
     click.option(
         "--journal", type=FILE, help="Record the run in this file; it must be new."
     ),

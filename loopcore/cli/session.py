@@ -106,7 +106,7 @@ class Session:
     @property
     def file(self) -> Path:
         """Where it is saved if nobody says where."""
-        return Path(f"{self.state.run_id}.json")
+        return saved_as(self.state.run_id)
 
     @property
     def exit_code(self) -> int:
@@ -114,6 +114,11 @@ class Session:
         return exit_code(
             self.conversation.ending.result, interrupted=self.conversation.interrupted
         )
+
+
+def saved_as(run_id: str) -> Path:
+    """The file of a run that nobody names a file for."""
+    return Path(f"{run_id}.json")
 
 
 def exit_code(result: RunResult, *, interrupted: bool) -> int:
@@ -128,6 +133,8 @@ def opened(
     command: str, name: str | None, options: Options, runner: asyncio.Runner
 ) -> Session:
     """A session of this app, in which nothing was said yet."""
+    if options.resume and options.run_id is not None:
+        raise Mistake(KEEPS_ITS_NAME)
     options, past = _resumed(options)
     _reserve(options, is_new=past is None)
     state = saved_in(options.resume) if options.resume else None
@@ -149,6 +156,11 @@ def opened(
     return session
 
 
+KEEPS_ITS_NAME: Final = (
+    "--run-id names a new run; one that is resumed keeps its own name."
+)
+
+
 def _resumed(options: Options) -> tuple[Options, Path | None]:
     """A journal that is resumed is recorded further, unless another one is named."""
     past = options.resume
@@ -162,6 +174,8 @@ def _reserve(options: Options, *, is_new: bool) -> None:
         reserve(options.journal, "--journal")
     if options.save and options.save != options.resume:
         reserve(options.save, "--save")
+    if options.run_id and not (options.save or options.journal):
+        reserve(saved_as(options.run_id), "--save")
 
 
 def _model(options: Options, state: State | None) -> str | None:
@@ -174,5 +188,7 @@ def _stream(
 ) -> Stream:
     interpreter = app.interpreter.wrap(besides.around)
     if state is None:
-        state = State.start(app.config, run_id=interpreter.new_run_id())
+        named = options.run_id
+        run_id = interpreter.new_run_id() if named is None else named
+        state = State.start(app.config, run_id=run_id)
     return stream(app.config, interpreter, state=state, journal=options.journal)
