@@ -1,5 +1,6 @@
 """The options that `run` and `chat` share, and what they come to."""
 
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,7 @@ class Options:
     thinking: ThinkingLevel | None = None
     run_id: str | None = None
     journal: Path | None = None
+    redact: tuple[str, ...] = ()
     resume: Path | None = None
     save: Path | None = None
     json: bool = False
@@ -37,7 +39,25 @@ class Options:
             words += ["--model", self.model]
         for tools in self.tools:
             words += ["--tools", tools]
+        for pattern in self.redact:
+            words += ["--redact", pattern]
         return shlex.join(words)
+
+
+def _patterns(
+    _: click.Context, __: click.Parameter, given: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The regular expressions, refused if they are none or would hide everything."""
+    for pattern in given:
+        if not pattern:
+            message = "'' is found everywhere."
+            raise click.BadParameter(message)
+        try:
+            re.compile(pattern)
+        except re.error as problem:
+            message = f"{pattern!r} is no regular expression: {problem}."
+            raise click.BadParameter(message) from None
+    return given
 
 
 OPTIONS: Final = (
@@ -58,6 +78,14 @@ OPTIONS: Final = (
     click.option("--run-id", help="The name of the run; else one is invented."),
     click.option(
         "--journal", type=FILE, help="Record the run in this file; it must be new."
+    ),
+    click.option(
+        "--redact",
+        multiple=True,
+        metavar="PATTERN",
+        callback=_patterns,
+        help="Keep what this regular expression finds out of the journal. A run that is "
+        "saved is saved whole. May be given several times.",
     ),
     click.option(
         "--resume",

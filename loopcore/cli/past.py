@@ -14,6 +14,7 @@ from rich.progress import Progress
 
 from loopcore.cli.harmless import harmless
 from loopcore.cli.mistakes import Mistake
+from loopcore.hiding import Patterns
 from loopcore.journal import Journal, TornLine
 from loopcore.journal.journal import TORN
 
@@ -44,15 +45,15 @@ def tell_json(value: Any) -> None:  # noqa: ANN401  # any JSON
     click.echo(json.dumps(value, ensure_ascii=True))
 
 
-def journal_of(path: Path) -> Journal:
-    """The journal in this file.
+def journal_of(path: Path, redact: Patterns = ()) -> Journal:
+    """The journal in this file; what was redacted in it is hidden now, too.
 
     Raises:
         Mistake: saying what is wrong with it.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TornLine)
-        found = Journal.read(path)
+        found = Journal.read(path, redact=redact)
     if isinstance(found, Failure):
         raise Mistake(str(found.failure()))
     journal = found.unwrap()

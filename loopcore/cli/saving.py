@@ -13,6 +13,7 @@ from loopcore import LoopConfig, State
 from loopcore.cli.mistakes import Mistake
 from loopcore.cli.past import journal_of
 from loopcore.frozen import parse_json
+from loopcore.hiding import Patterns
 from loopcore.journal import replay
 from loopcore.journal.lines import FORMAT
 
@@ -38,9 +39,9 @@ def _data(file: Path) -> bytes:
         raise Mistake(message) from problem
 
 
-def recorded_in(file: Path, config: LoopConfig) -> State:
+def recorded_in(file: Path, config: LoopConfig, redact: Patterns = ()) -> State:
     """The run that this journal records, as it stands at its end."""
-    found = replay(config, journal_of(file))
+    found = replay(config, journal_of(file, redact))
     if isinstance(found, Failure):
         raise Mistake(str(found.failure()))
     return found.unwrap().result.state

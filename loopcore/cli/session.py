@@ -23,6 +23,7 @@ from loopcore.cli.saving import is_journal, recorded_in, reserve, save, saved_in
 from loopcore.cli.show import Ending, Show
 from loopcore.cli.terminal import person, show_for
 from loopcore.frozen import counted, evolve
+from loopcore.journal import Recorder
 from loopcore.reducer.door import answerable
 
 FINE: Final = frozenset(("done", "terminated", "hook"))
@@ -133,14 +134,12 @@ def opened(
     command: str, name: str | None, options: Options, runner: asyncio.Runner
 ) -> Session:
     """A session of this app, in which nothing was said yet."""
-    if options.resume and options.run_id is not None:
-        raise Mistake(KEEPS_ITS_NAME)
     options, past = _resumed(options)
     _reserve(options, is_new=past is None)
     state = saved_in(options.resume) if options.resume else None
     tools = [tool for module in options.tools for tool in tools_of(module)]
     app = loaded(name) if name else embedded(_model(options, state), tools)
-    state = recorded_in(past, app.config) if past else state
+    state = recorded_in(past, app.config, options.redact) if past else state
     besides, show = Besides(), show_for(options)
     live = _stream(app, besides, state, options)
     conversation = Conversation(runner, live, show, person(options))
@@ -164,9 +163,19 @@ KEEPS_ITS_NAME: Final = (
 def _resumed(options: Options) -> tuple[Options, Path | None]:
     """A journal that is resumed is recorded further, unless another one is named."""
     past = options.resume
-    if past is None or not is_journal(past):
-        return options, None
-    return evolve(options, resume=None, journal=options.journal or past), past
+    if past and options.run_id is not None:
+        raise Mistake(KEEPS_ITS_NAME)
+    if past and is_journal(past):
+        return evolve(options, resume=None, journal=options.journal or past), past
+    if options.redact and not options.journal:
+        raise Mistake(NO_RECORD)
+    return options, None
+
+
+NO_RECORD: Final = (
+    "--redact is about what --journal records; a saved run is whole, or it could not go "
+    "on. Give --journal, too."
+)
 
 
 def _reserve(options: Options, *, is_new: bool) -> None:
@@ -191,4 +200,6 @@ def _stream(
         named = options.run_id
         run_id = interpreter.new_run_id() if named is None else named
         state = State.start(app.config, run_id=run_id)
-    return stream(app.config, interpreter, state=state, journal=options.journal)
+    file = options.journal
+    journal = Recorder(file, redact=options.redact) if file else None
+    return stream(app.config, interpreter, state=state, journal=journal)

@@ -1,0 +1,106 @@
+"""`--redact`: what a command records does not have it, and is gone on with all the same."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loopcore.journal import Journal, verify
+from tests.cli import PAY, Shell, shell
+
+SECRET = "sk-abc123"  # noqa: S105  # it opens nothing
+PATTERN = r"sk-\w+"
+RECORD = ("--journal", "r.jsonl", "--redact", PATTERN)
+APP = """
+SECRET = "sk-abc123"
+model = ScriptedModel(call("look", key=SECRET), f"{SECRET} it is.")
+
+@tool
+def look(key: str) -> str:
+    "Look."
+    return f"found {key}"
+
+config = LoopConfig(model=model, tools=[look], system=f"The key is {SECRET}.")
+interpreter = Interpreter(model, look)
+"""
+
+
+@pytest.fixture
+def sh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    with shell(tmp_path, monkeypatch) as one:
+        one.app(f"None, None\n{APP}")
+        yield one
+
+
+COMMANDS = {"run": ("run", "app", f"Say {SECRET}"), "chat": ("chat", "app")}
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+def test_what_is_redacted_is_nowhere_in_the_record(
+    sh: Shell, words: tuple[str, ...]
+) -> None:
+    """In what was said, in calls and results, in the configuration, after a resumption."""
+    more = ("--redact", "Lo+k")
+    told = sh.loopcore(*words, *RECORD, *more, typed=f"Say {SECRET}\n")
+    assert SECRET in told.out
+
+    text = (sh.folder / "r.jsonl").read_text()
+    assert SECRET not in text
+    assert "Look" not in text
+    assert "Say [redacted]" in text
+    assert verify(sh.folder / "r.jsonl").unwrap()
+
+
+def test_the_command_that_goes_on_redacts_too(sh: Shell) -> None:
+    sh.app(PAY)
+    told = sh.loopcore(*("run", "app", "Pay."), *RECORD)
+
+    assert "loopcore run app --resume r.jsonl --redact 'sk-\\w+'" in told.out
+
+
+@pytest.mark.parametrize("command", ["run", "chat"])
+def test_a_redacted_record_is_gone_on_with(sh: Shell, command: str) -> None:
+    """Its configuration has the secret, so that it is hidden there before they compare."""
+    sh.loopcore(*("run", "app", SECRET), *RECORD)
+    file = sh.folder / "r.jsonl"
+    before = len(Journal.read(file).unwrap().entries)
+
+    words = ("app", f"Say {SECRET}") if command == "run" else ("app",)
+    resumed = ("--resume", "r.jsonl", "--redact", PATTERN)
+    told = sh.loopcore(command, *words, *resumed, typed=f"Say {SECRET}\n")
+
+    assert 0 == told.code, told
+    assert 2 * before == len(Journal.read(file).unwrap().entries)
+    assert SECRET not in file.read_text()
+
+
+@pytest.mark.parametrize("command", ["run", "chat"])
+@pytest.mark.parametrize("pattern", ["(", ""])
+def test_what_is_no_pattern_is_told_before_anything_is_said(
+    sh: Shell, command: str, pattern: str
+) -> None:
+    words = (command, "app", *(["Hi."] if command == "run" else []))
+    told = sh.loopcore(*words, "--journal", "r.jsonl", "--redact", pattern)
+
+    assert 2 == told.code
+    assert f"Invalid value for '--redact': {pattern!r} is" in told.err
+    assert not (sh.folder / "r.jsonl").exists()
+
+
+@pytest.mark.parametrize("command", ["run", "chat"])
+@pytest.mark.parametrize("kept", [(), ("--save", "r.json")], ids=["nowhere", "saved"])
+def test_it_needs_a_record(sh: Shell, command: str, kept: tuple[str, ...]) -> None:
+    """A saved run is whole, or it could not go on: nothing of it may seem redacted."""
+    words = (command, "app", *(["Hi."] if command == "run" else []))
+    told = sh.loopcore(*words, *kept, "--redact", PATTERN)
+
+    assert 2 == told.code
+    assert "Error: --redact is about what --journal records" in told.err
+
+
+def test_a_saved_run_is_gone_on_with_into_a_record(sh: Shell) -> None:
+    sh.loopcore("run", "app", SECRET, "--save", "r.json")
+    told = sh.loopcore(*("run", "app", SECRET, "--resume", "r.json"), *RECORD)
+
+    assert 0 == told.code, told
+    assert SECRET not in (sh.folder / "r.jsonl").read_text()
