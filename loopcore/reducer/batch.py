@@ -1,5 +1,7 @@
 """The calls of one reply: gated in order, run together, stored in order."""
 
+from collections.abc import Iterable
+
 from returns.result import Failure, Success
 
 from loopcore.arguments import arguments_for
@@ -7,7 +9,7 @@ from loopcore.config import AnyConfig
 from loopcore.effects import RequestApproval, RunTool
 from loopcore.frozen import UNSET, evolve
 from loopcore.hooks.fold import Folded
-from loopcore.hooks.merge import Allow, Ask, Block
+from loopcore.hooks.merge import Allow, Ask, Block, Verdict
 from loopcore.hooks.views import RawCallView, ToolCallView, ToolResultView
 from loopcore.inputs import Approve, Decision, Edit, Reject, Respond
 from loopcore.messages import (
@@ -19,7 +21,7 @@ from loopcore.messages import (
 )
 from loopcore.reducer.ask import ask, fault_stop, unheard
 from loopcore.reducer.nested import begin
-from loopcore.reducer.out import Out, move, put, request, the_turn
+from loopcore.reducer.out import Out, asked, move, put, request, the_turn
 from loopcore.reducer.unknown import unknown
 from loopcore.reducer.winding import (
     CANCELLED,
@@ -37,28 +39,24 @@ from loopcore.state import (
     Settled,
     Slot,
     State,
+    Turn,
     Waiting,
 )
 from loopcore.tools import ToolOutput, ToolSpec
 
 
-def open_batch(config: AnyConfig, state: State, reply: AssistantMessage) -> Stage:
-    """Begin a batch: all its calls together, or one by one."""
-    one_by_one = not config.parallel or _sequential(state, reply)
-    slots = tuple(map(Waiting, reply.calls))
-    turn = evolve(
-        the_turn(state),
-        slots=slots,
-        first=0,
-        last=1 if one_by_one else len(slots),
-        at=0,
-    )
-    return evolve(state, turn=turn), "prepare_tool_call"
+def open_batch(config: AnyConfig, turn: Turn, reply: AssistantMessage) -> Turn:
+    """The turn with the calls of its reply as a batch: all together, or one by one."""
+    calls = reply.calls
+    one_by_one = not config.parallel or _sequential(turn, calls)
+    slots = tuple(map(Waiting, calls))
+    last = 1 if one_by_one else len(slots)
+    return evolve(turn, reply=reply, slots=slots, first=0, last=last, at=0)
 
 
-def _sequential(state: State, reply: AssistantMessage) -> bool:
+def _sequential(turn: Turn, calls: Iterable[ToolCall]) -> bool:
     """Whether a tool of the batch wants it one by one; unknown tools have no say."""
-    specs = (_find(the_turn(state).tools, call.name) for call in reply.calls)
+    specs = (_find(turn.tools, call.name) for call in calls)
     return any(spec is not None and spec.execution == "sequential" for spec in specs)
 
 
@@ -69,12 +67,11 @@ def waiting(state: State) -> State:
     return evolve(state, turn=evolve(turn, slots=tuple(map(Waiting, calls))))
 
 
-def cut_off(state: State, reply: AssistantMessage) -> Stage:
-    """A reply that was cut, or is a refusal, does not run its calls."""
+def cut_off(turn: Turn, reply: AssistantMessage) -> Turn:
+    """The turn of a reply that was cut, or is a refusal: its calls do not run."""
     output = ToolOutput(TRUNCATED, outcome="truncated")
     slots = tuple(Settled(call, None, call.arguments, output) for call in reply.calls)
-    turn = evolve(the_turn(state), slots=slots, first=0, last=len(slots), at=0)
-    return evolve(state, turn=turn), "after_tool_call"
+    return evolve(turn, reply=reply, slots=slots, first=0, last=len(slots), at=0)
 
 
 def _find(tools: tuple[ToolSpec, ...], name: str) -> ToolSpec | None:
@@ -92,7 +89,7 @@ def prepare_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
         return move(state, turn.at + 1), "prepare_tool_call"
     call = slot.call
     if unheard(config, state, "prepare_tool_call"):
-        return _prepared(state, _check(turn.tools, call, call))
+        return _prepared(config, state, _check(turn.tools, call, call))
     view = RawCallView(
         state=state,
         call=call,
@@ -103,13 +100,16 @@ def prepare_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     state, folded = ask(config, state, out, "prepare_tool_call", str(turn.at), view)
     if folded is None:
         return state, None
-    return _prepared(state, _mended(turn.tools, call, folded))
+    return _prepared(config, state, _mended(turn.tools, call, folded))
 
 
-def _prepared(state: State, checked: Slot) -> Stage:
+def _prepared(config: AnyConfig, state: State, checked: Slot) -> Stage:
+    """A valid call goes to its gate, where its tool alone decides if no hook does."""
     at = the_turn(state).at
     if isinstance(checked, Ready):
-        return put(state, at, checked), "before_tool_call"
+        if not unheard(config, state, "before_tool_call"):
+            return put(state, at, checked), "before_tool_call"
+        checked = evolve(checked, question=_question(checked.spec, None))
     return put(state, at, checked, at + 1), "prepare_tool_call"
 
 
@@ -151,8 +151,6 @@ def before_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     slot = turn.slots[turn.at]
     assert isinstance(slot, Ready)  # noqa: S101  # this stage is entered with one only
     assert turn.reply is not None  # noqa: S101  # a call stands in a reply
-    if unheard(config, state, "before_tool_call"):
-        return put(state, turn.at, _unjudged(slot), turn.at + 1), "prepare_tool_call"
     view = ToolCallView(
         state=state,
         call=slot.call,
@@ -171,12 +169,6 @@ def before_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     return put(state, turn.at, _gated(slot, folded), turn.at + 1), "prepare_tool_call"
 
 
-def _unjudged(slot: Ready) -> Ready:
-    """Its tool alone says whether a person is asked."""
-    asks = slot.spec.needs_approval and not slot.approved
-    return evolve(slot, question="") if asks else slot
-
-
 def _gated(slot: Ready, folded: Folded) -> Slot:
     view: ToolCallView = folded.view
     if view.problem:
@@ -188,7 +180,7 @@ def _gated(slot: Ready, folded: Folded) -> Slot:
     return evolve(
         slot,
         arguments=view.arguments,
-        question=None if slot.approved else _question(slot.spec, view),
+        question=None if slot.approved else _question(slot.spec, view.decision),
         terminate=view.terminate,
     )
 
@@ -199,9 +191,9 @@ def _blocked(slot: Ready, view: ToolCallView, block: Block) -> Settled:
     return Settled(slot.call, slot.spec, view.arguments, output)
 
 
-def _question(spec: ToolSpec, view: ToolCallView) -> str | None:
+def _question(spec: ToolSpec, decision: Verdict | None) -> str | None:
     """What a person is asked; the tool's own default decides when no hook does."""
-    match view.decision:
+    match decision:
         case Ask(question):
             return question
         case Allow():
@@ -222,8 +214,12 @@ def start_tools(config: AnyConfig, state: State, out: Out) -> Stage:
     slots = list(turn.slots)
     for n, slot in outer:
         slots[n] = _started(slot)
-    state = evolve(state, turn=evolve(turn, slots=tuple(slots)))
-    state = request(state, out, *(_wanted(state, n, slot) for n, slot in outer))
+    wanted = (_wanted(state, n, slot) for n, slot in outer)
+    state = evolve(
+        state,
+        turn=evolve(turn, slots=tuple(slots)),
+        pending=asked(state, out, *wanted),
+    )
     for n, slot in inner:
         state = begin(config, state, out, n, slot)
     return state, "run_tools"

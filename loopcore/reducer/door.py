@@ -51,10 +51,10 @@ def deliver(state: State, given: Given, *, at: float | None = None) -> Checked:
     """
     refuse_other(state, "deliver()")
     try:
-        ready = _place(state, input_of(given))
+        taken = _taken(state, input_of(given))
     except Rejected as refused:
         return Failure(refused)
-    return Success(_at(ready, at))
+    return Success(evolve(state, inbox=taken, now=_now(state, at)))
 
 
 def refuse_other(given: object, who: str) -> None:
@@ -69,13 +69,13 @@ def refuse_other(given: object, who: str) -> None:
     raise TypeError(message)
 
 
-def _at(state: State, at: float | None) -> State:
+def _now(state: State, at: float | None) -> float | None:
     if at is None:
-        return state
+        return state.now
     if not is_finite(at):
         message = f"deliver(at={at}): a time is a finite number of seconds"
         raise ValueError(message)
-    return evolve(state, now=at if state.now is None else max(state.now, at))
+    return at if state.now is None else max(state.now, at)
 
 
 def input_of(given: object) -> Input:
@@ -91,7 +91,8 @@ def input_of(given: object) -> Input:
     raise TypeError(message)
 
 
-def _place(state: State, given: Input) -> State:
+def _taken(state: State, given: Input) -> Input:
+    """The input as it can be taken now."""
     if state.inbox is not None:
         raise Rejected(
             "unstepped",
@@ -100,10 +101,9 @@ def _place(state: State, given: Input) -> State:
             "advance(config, state, ...).",
         )
     if isinstance(given, Answer):
-        given = check_answer(state, given)
-    else:
-        CHECKS[type(given)](state, given)
-    return evolve(state, inbox=given)
+        return check_answer(state, given)
+    CHECKS[type(given)](state, given)
+    return given
 
 
 def _idle(state: State, given: Prompt | Continue) -> None:

@@ -58,14 +58,16 @@ def where(state: State) -> dict[str, Any]:
     return {"run_id": state.run_id, "turn": state.turns, "at": state.now}
 
 
-def request(state: State, out: Out, *effects: Effect) -> State:
-    """Want these performed."""
-    if not effects:
-        return state
+def request(state: State, out: Out, effect: Effect) -> State:
+    """Want this performed."""
+    return evolve(state, pending=asked(state, out, effect))
+
+
+def asked(state: State, out: Out, *effects: Effect) -> FrozenDict[Effect]:
+    """Want these performed: what is pending then."""
     out.perform += effects
-    out.tell += (Started(effect, **where(state)) for effect in effects)
-    wanted = ((effect.id, effect) for effect in effects)
-    return evolve(state, pending=FrozenDict({**state.pending, **dict(wanted)}))
+    out.tell += [Started(effect, **where(state)) for effect in effects]
+    return FrozenDict({**state.pending, **{effect.id: effect for effect in effects}})
 
 
 def close(state: State, out: Out, answer: Answer) -> tuple[State, Effect]:

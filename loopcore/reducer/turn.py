@@ -16,7 +16,7 @@ from loopcore.messages import (
 )
 from loopcore.reducer.ask import ask, fault_stop, hook_stop, unheard
 from loopcore.reducer.batch import cut_off, open_batch, waiting
-from loopcore.reducer.out import Out, request, spend, store, the_turn, where
+from loopcore.reducer.out import Out, asked, request, spend, store, the_turn, where
 from loopcore.reducer.output import may_repair, misfit, repaired, spoilt, why_not
 from loopcore.reducer.queues import drain
 from loopcore.reducer.winding import WITHHELD, Stage, truncated, wind_up
@@ -78,8 +78,12 @@ def _call_model(
         by=FrozenDict({**state.by, **turn.by, **writers}).without("stop"),
     )
     turn = evolve(turn, asked=shown.model, tools=shown.tools, reply=None, error=None)
-    state = evolve(state, turn=turn, requests=state.requests + 1)
-    return request(state, out, effect)
+    return evolve(
+        state,
+        turn=turn,
+        requests=state.requests + 1,
+        pending=asked(state, out, effect),
+    )
 
 
 def replied(
@@ -192,12 +196,17 @@ def _accepted(
     if reply.failed:
         error = _failure(reply) or ModelError("the reply was replaced by a failed one")
         return _give_up(config, state, out, error, Stop("model_error", str(error)))
-    state = store_reply(state, out, reply)
+    turn, stage = _batch(config, the_turn(state), reply)
+    return store(state, out, reply, turn=turn), stage
+
+
+def _batch(config: AnyConfig, turn: Turn, reply: AssistantMessage) -> tuple[Turn, str]:
+    """The turn with its reply, and the stage that is next."""
     if not reply.calls:
-        return state, "end_turn"
+        return evolve(turn, reply=reply), "end_turn"
     if reply.finish in CUT:
-        return cut_off(state, reply)
-    return open_batch(config, state, reply)
+        return cut_off(turn, reply), "after_tool_call"
+    return open_batch(config, turn, reply), "prepare_tool_call"
 
 
 CUT = frozenset(("length", "refusal"))

@@ -34,8 +34,8 @@ REQUESTS: Final = (
     fault(
         "what a request shows is stored",
         TURN,
-        "requests=state.requests + 1)",
-        "requests=state.requests + 1, transcript=shown.messages)",
+        "requests=state.requests + 1,",
+        "requests=state.requests + 1, transcript=shown.messages,",
         f"{HOOKS}::test_what_a_request_shows_is_stored_nowhere",
     ),
     fault(
@@ -95,14 +95,14 @@ BATCHES: Final = (
     fault(
         "a tool that is sequential runs with the others",
         BATCH,
-        "one_by_one = not config.parallel or _sequential(state, reply)",
+        "one_by_one = not config.parallel or _sequential(turn, calls)",
         "one_by_one = not config.parallel",
         f"{CALLS}::test_calls_run_together_or_one_by_one",
     ),
     fault(
         "every batch runs one by one",
         BATCH,
-        "one_by_one = not config.parallel or _sequential(state, reply)",
+        "one_by_one = not config.parallel or _sequential(turn, calls)",
         "one_by_one = True",
         f"{CALLS}::test_calls_run_together_or_one_by_one",
     ),
@@ -202,8 +202,8 @@ GATES: Final = (
     fault(
         "a person is asked about an edited call again",
         BATCH,
-        "question=None if slot.approved else _question(slot.spec, view)",
-        "question=_question(slot.spec, view)",
+        "question=None if slot.approved else _question(slot.spec, view.decision)",
+        "question=_question(slot.spec, view.decision)",
         f"{CALLS}::test_only_what_its_gate_lets_through_is_run",
     ),
     fault(
