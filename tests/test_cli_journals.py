@@ -262,7 +262,7 @@ JSON: dict[str, dict[str, Any]] = {
         "what": "setting model",
         "lines": [
             "setting model: test:script",
-            "  ← the configuration, or the input that began the run",
+            "  ← the configuration (input 1, Prompt), as it was before",
         ],
     },
     "shrink app runs/r1.jsonl --fails more:rained": {

@@ -5,8 +5,9 @@ from typing import Final
 
 from loopcore.config import AnyConfig
 from loopcore.journal.explain.messages import message
-from loopcore.journal.explain.others import memory, request, setting, stop
+from loopcore.journal.explain.others import memory, request, stop
 from loopcore.journal.explain.past import Past, Unknown, folded
+from loopcore.journal.explain.settings import setting
 from loopcore.journal.journal import Journal
 from loopcore.state import one_line
 

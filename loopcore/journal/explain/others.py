@@ -1,4 +1,4 @@
-"""Where the stop, a request, a memory or a setting came from."""
+"""Where the stop, a request or a memory came from."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,7 +6,9 @@ from typing import Final
 from loopcore.effects import CallModel
 from loopcore.frozen import dump_json
 from loopcore.journal.diff import said
-from loopcore.journal.explain.past import WIDE, Past, has_field, told_input, unknown
+from loopcore.journal.explain.past import WIDE, Past, told_input, unknown
+from loopcore.journal.explain.settings import last_set, text_of
+from loopcore.journal.folding import Step
 from loopcore.journal.history import requests, wrote
 from loopcore.journal.tables import short
 from loopcore.messages import AssistantMessage
@@ -43,7 +45,7 @@ def request(past: Past, rest: str) -> Iterator[str]:
     yield f"  led to by   {told_input(step)}"
     for key in ("model", "system", "tools", "thinking", "options", "messages"):
         if name in ("", key):
-            writer = one.by.get(key, FROM.get(key, "the configuration"))
+            writer = one.by.get(key) or FROM.get(key) or _origin(past, step, one, key)
             yield f"  {key:<10}  {_shown(one, key)}  ← {writer}"
     done = past.effects[effect_id]
     ended = (
@@ -54,22 +56,24 @@ def request(past: Past, rest: str) -> Iterator[str]:
     yield f"  ended       {'cancelled' if done.cancelled else ended}"
 
 
+def _origin(past: Past, step: Step, one: CallModel, name: str) -> str:
+    """Whence a request has a setting that no hook wrote: its run's, or a nested run's."""
+    is_own = past.effects[one.id].run_id == past.journal.run_id
+    until = past.steps[: step.number] if is_own else ()
+    found = last_set(past, until, name)
+    return found.who if found else "the configuration"
+
+
 def _reply(value: object) -> str:
     return short(
         said(value) if isinstance(value, AssistantMessage) else str(value), WIDE
     )
 
 
-def _shown(request: CallModel, key: str) -> str:
-    match key:
-        case "tools":
-            return ", ".join(tool.name for tool in request.tools) or "none"
-        case "messages":
-            return f"{len(request.messages)}"
-        case "options":
-            return dump_json(request.options)
-        case _:
-            return short(str(getattr(request, key) or "none"), WIDE)
+def _shown(request: CallModel, name: str) -> str:
+    if name == "messages":
+        return f"{len(request.messages)}"
+    return short(text_of(request, name), WIDE)
 
 
 def memory(past: Past, name: str) -> Iterator[str]:
@@ -82,18 +86,6 @@ def memory(past: Past, name: str) -> Iterator[str]:
             if shaped.hook == name and "memo" in shaped.fields:
                 memo = short(dump_json(shaped.update.memo), 40)
                 yield f"  {told_input(step)} at {shaped.point}: {memo}"
-
-
-def setting(past: Past, name: str) -> Iterator[str]:
-    settings = past.end.settings
-    if not has_field(settings, name):
-        unknown(
-            f"there is no setting {name!r}: model, system, tools, thinking, options"
-        )
-    value = getattr(settings, name)
-    text = ", ".join(tool.name for tool in value) if name == "tools" else str(value)
-    yield f"setting {name}: {short(text, WIDE)}"
-    yield f"  ← {past.end.by.get(name, 'the configuration, or the input that began the run')}"
 
 
 FROM: Final = {"messages": "the transcript"}
