@@ -1,6 +1,7 @@
 """The ready-made rules: what each shows, stores, asks, stops and tries again."""
 
 import re
+from itertools import product
 from typing import Any
 
 import pytest
@@ -42,6 +43,7 @@ from loopcore.policies import (
     sliding_window,
     truncate_results,
 )
+from loopcore.policies.rounds import newest_first, rounds
 from tests.driving import MODEL, Run, begin, call, config, typed, words
 
 
@@ -117,6 +119,16 @@ def test_a_window_is_never_empty_and_never_loses_the_task() -> None:
     said: list[Message] = [S("s"), U("task"), asked(*ids), *map(told, ids)]
 
     assert said == shown(sliding_window(4), *said)
+
+
+def test_rounds_from_the_end_are_the_rounds_of_any_history_backwards() -> None:
+    """Also of those that no run would store: results that nobody asked for."""
+    kinds = (U("u"), S("s"), asked("1"), asked("1", "2"), told("1"), told("2"))
+    histories = [said for size in range(6) for said in product(kinds, repeat=size)]
+
+    assert all(
+        list(newest_first(said)) == list(rounds(said))[::-1] for said in histories
+    )
 
 
 def test_a_windows_results_are_told_by_id_not_by_place() -> None:

@@ -1,6 +1,7 @@
 """Rounds: the pieces into which a history may be cut without parting a call from its result."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final, TypeAlias
 
 from loopcore.messages import (
@@ -25,11 +26,14 @@ TOKENS_AN_IMAGE: Final = 1_000
 Count: TypeAlias = Callable[[Message], int]
 
 
-def rounds(messages: Iterable[Message]) -> Iterator[Round]:
-    """The rounds of a history, in order; results join the reply that asked for them."""
+def rounds(messages: Iterable[Message], first: int = 0) -> Iterator[Round]:
+    """The rounds of a history, in order; results join the reply that asked for them.
+
+    `first` is the place of the first of these messages.
+    """
     places: list[int] = []
     asked: frozenset[str] = frozenset()
-    for place, message in enumerate(messages):
+    for place, message in enumerate(messages, first):
         joins = isinstance(message, ToolResultMessage) and message.call_id in asked
         if places and not joins:
             yield tuple(places)
@@ -41,6 +45,16 @@ def rounds(messages: Iterable[Message]) -> Iterator[Round]:
         places.append(place)
     if places:
         yield tuple(places)
+
+
+def newest_first(messages: Sequence[Message]) -> Iterator[Round]:
+    """The rounds of a history, from its end: no further back than is asked for."""
+    end = len(messages)
+    for start in range(end - 1, -1, -1):
+        if start and isinstance(messages[start], ToolResultMessage):
+            continue  # only other messages are known to begin a round
+        yield from reversed(tuple(rounds(messages[start:end], start)))
+        end = start
 
 
 def estimate(message: Message) -> int:
@@ -72,11 +86,7 @@ def _length(text: str) -> int:
 
 def pinned(messages: Iterable[Message], tasks: int) -> frozenset[int]:
     """The places of system messages and of the first `tasks` user messages."""
-    found: set[int] = set()
-    users = 0
-    for place, message in enumerate(messages):
-        users += isinstance(message, UserMessage)
-        task = isinstance(message, UserMessage) and users <= tasks
-        if task or isinstance(message, SystemMessage):
-            found.add(place)
-    return frozenset(found)
+    said = tuple(messages)
+    system = (n for n, m in enumerate(said) if isinstance(m, SystemMessage))
+    users = (n for n, m in enumerate(said) if isinstance(m, UserMessage))
+    return frozenset((*system, *islice(users, max(tasks, 0))))

@@ -10,7 +10,7 @@ from loopcore.hooks import (
     ToolResultView,
 )
 from loopcore.messages import Message, Part, Text
-from loopcore.policies.rounds import Count, Round, estimate, pinned, rounds
+from loopcore.policies.rounds import Count, Round, estimate, newest_first, pinned
 
 UNITS: Final = ("messages", "turns", "tokens")
 
@@ -39,11 +39,13 @@ def sliding_window(
         raise ValueError(message)
 
     def window(view: ContextView) -> ContextUpdate | None:
+        if len(view.messages) <= keep and unit != "tokens":
+            return None
         said = tuple(view.messages)
         shown = _newest(said, keep, unit, count) | pinned(said, pin)
         if len(shown) == len(said):
             return None
-        return ContextUpdate([m for n, m in enumerate(said) if n in shown])
+        return ContextUpdate([said[place] for place in sorted(shown)])
 
     return Hooks("sliding_window", transform_context=window)
 
@@ -54,7 +56,7 @@ def _newest(
     """The places of the newest rounds that fit, at least one."""
     shown: list[Round] = []
     left = keep
-    for group in reversed(tuple(rounds(said))):
+    for group in newest_first(said):
         left -= _size(said, group, unit, count)
         if shown and left < 0:
             break

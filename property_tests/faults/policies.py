@@ -27,8 +27,8 @@ POLICIES: Final = (
     fault(
         "a window forgets the task",
         ROUNDS,
-        "users <= tasks",
-        "users < tasks",
+        "max(tasks, 0)",
+        "max(tasks - 1, 0)",
     ),
     fault(
         "a result that is cut keeps its tail as well as its whole head",
