@@ -51,7 +51,7 @@ def open_batch(config: AnyConfig, turn: Turn, reply: AssistantMessage) -> Turn:
     one_by_one = not config.parallel or _sequential(turn, calls)
     slots = tuple(map(Waiting, calls))
     last = 1 if one_by_one else len(slots)
-    return evolve(turn, reply=reply, slots=slots, first=0, last=last, at=0)
+    return evolve(turn, reply=reply, slots=slots, last=last)
 
 
 def _sequential(turn: Turn, calls: Iterable[ToolCall]) -> bool:
@@ -60,18 +60,17 @@ def _sequential(turn: Turn, calls: Iterable[ToolCall]) -> bool:
     return any(spec is not None and spec.execution == "sequential" for spec in specs)
 
 
-def waiting(state: State) -> State:
+def waiting(state: State, reply: AssistantMessage) -> State:
     """The reply's calls as slots that nothing was done for."""
-    turn = the_turn(state)
-    calls = turn.reply.calls if turn.reply else ()
-    return evolve(state, turn=evolve(turn, slots=tuple(map(Waiting, calls))))
+    slots = tuple(map(Waiting, reply.calls))
+    return evolve(state, turn=evolve(the_turn(state), slots=slots))
 
 
 def cut_off(turn: Turn, reply: AssistantMessage) -> Turn:
     """The turn of a reply that was cut, or is a refusal: its calls do not run."""
     output = ToolOutput(TRUNCATED, outcome="truncated")
     slots = tuple(Settled(call, None, call.arguments, output) for call in reply.calls)
-    return evolve(turn, reply=reply, slots=slots, first=0, last=len(slots), at=0)
+    return evolve(turn, reply=reply, slots=slots, last=len(slots))
 
 
 def _find(tools: tuple[ToolSpec, ...], name: str) -> ToolSpec | None:
@@ -172,7 +171,7 @@ def before_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
 def _gated(slot: Ready, folded: Folded) -> Slot:
     view: ToolCallView = folded.view
     if view.problem:
-        hook = folded.writers.get("arguments", "")
+        hook = folded.writers["arguments"]
         text = f"Hook {hook!r} gave arguments that do not fit. {view.problem}"
         return refused(slot.call, text, "invalid_arguments", slot.spec)
     if isinstance(view.decision, Block):
@@ -407,7 +406,7 @@ def _next_group(state: State) -> Stage:
         return evolve(state, turn=evolve(turn, slots=slots)), "end_turn"
     if turn.last == len(turn.slots):
         return state, "end_turn"
-    turn = evolve(turn, first=turn.last, last=turn.last + 1, at=turn.last)
+    turn = evolve(turn, first=turn.last, last=turn.last + 1)
     return evolve(state, turn=turn), "prepare_tool_call"
 
 

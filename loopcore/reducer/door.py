@@ -130,7 +130,7 @@ def _advice(state: State) -> str:
     return "Answer what it waits for (`state.waiting`), "
 
 
-def _sayable(state: State, given: Prompt | Steer | FollowUp) -> None:
+def _sayable(_: State, given: Prompt | Steer | FollowUp) -> None:
     if not given.say:
         raise Rejected(
             "empty",
@@ -145,7 +145,6 @@ def _sayable(state: State, given: Prompt | Steer | FollowUp) -> None:
                 "only user, system and custom messages are said to a run. A recorded "
                 "history goes to State.start(config, run_id=..., transcript=...).",
             )
-    _ = state
 
 
 def _prompt(state: State, given: Prompt) -> None:
@@ -324,6 +323,6 @@ LONGEST: Final = 19
 
 def _never(state: State, effect_id: str) -> str:
     ids = [effect.id for effect in state.waiting]
-    near = difflib.get_close_matches(effect_id, ids, n=1, cutoff=0.8)
+    near = difflib.get_close_matches(effect_id, ids, cutoff=0.8)
     hint = f" Did you mean {near[0]}?" if near else ""
     return f"it was never asked.{hint}"

@@ -36,7 +36,7 @@ def begin(config: AnyConfig, state: State, out: Out, place: int, slot: Ready) ->
         slot.spec,
         slot.arguments,
         slot.terminate,
-        evolve(child, now=state.now),
+        child,
     )
     state = put(state, place, running)
     state = feed(
@@ -169,7 +169,5 @@ def abort_children(config: AnyConfig, state: State, out: Out, given: Abort) -> S
     """The outer run ends: so do its nested runs, and their tokens count."""
     for place, _ in tuple(_children(state)):
         slot = the_turn(state).slots[place]
-        state = feed(config, state, out, place, given)
-        if isinstance(slot, Running):
-            state = put(state, place, evolve(slot, child=None))
+        state = put(feed(config, state, out, place, given), place, slot)
     return state

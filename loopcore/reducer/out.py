@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import frozen
 from pyrsistent import PVector
 
 from loopcore.effects import Effect
@@ -34,13 +34,13 @@ class Effects:
 NOTHING = Effects()
 
 
-@define
 class Out:
     """This step's effects so far: appended to, never read."""
 
-    perform: list[Effect] = field(factory=list[Effect])
-    cancel: list[str] = field(factory=list[str])
-    tell: list[Event] = field(factory=list[Event])
+    def __init__(self) -> None:
+        self.perform: list[Effect] = []
+        self.cancel: list[str] = []
+        self.tell: list[Event] = []
 
     def effects(self) -> Effects:
         """All of it."""

@@ -1,6 +1,8 @@
 """Messages that wait: steering for a gap between turns, follow-ups for the end."""
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+from pyrsistent import PVector
 
 from loopcore.config import Drain
 from loopcore.frozen import evolve, vector
@@ -35,15 +37,12 @@ def matches(given: Withdraw, queued: Queued) -> bool:
 
 def drain(state: State, out: Out, queue: Queue, mode: Drain) -> tuple[State, bool]:
     """Store what a queue gives now: its oldest entry, or all. Whether it gave any."""
-    waiting = state.steering if queue == "steering" else state.follow_ups
+    waiting: PVector[Queued] = getattr(state, queue)
     if not waiting:
         return state, False
     taken = 1 if mode == "one" else len(waiting)
     entries = tuple(waiting)
-    left = vector(entries[taken:])
-    if queue == "steering":
-        state = evolve(state, steering=left)
-    else:
-        state = evolve(state, follow_ups=left)
+    left: dict[str, Any] = {queue: vector(entries[taken:])}
+    state = evolve(state, **left)
     said = (m for entry in entries[:taken] for m in entry.messages)
     return store(state, out, *said), True

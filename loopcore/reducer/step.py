@@ -134,9 +134,6 @@ def _begin(state: State, settings: Settings) -> State:
         requests=0,
         repairs=0,
         usage=NO_USAGE,
-        closed=EMPTY,
-        known=(),
-        ending=None,
         stop=None,
     )
     return turns.open_turn(fresh)
@@ -190,7 +187,7 @@ def _unless_parked(state: State) -> str | None:
 
 
 def _number(effect_id: str) -> int:
-    return int(effect_id.rsplit(".", 1)[-1])
+    return int(effect_id.rpartition(".")[2])
 
 
 def _know(state: State, given: Answer) -> State:

@@ -77,7 +77,7 @@ def _call_model(
         output=config.wanted.schema if config.wanted else None,
         by=FrozenDict({**state.by, **turn.by, **writers}).without("stop"),
     )
-    turn = evolve(turn, asked=shown.model, tools=shown.tools, reply=None, error=None)
+    turn = evolve(turn, asked=shown.model, tools=shown.tools, error=None)
     return evolve(
         state,
         turn=turn,
@@ -164,12 +164,12 @@ def _give_up(
         error=evolve(error, partial=None),
     )
     state = store_reply(state, out, failed)
-    return wind_up(config, truncated(state), out, stop)
+    return wind_up(config, truncated(state, failed), out, stop)
 
 
 def store_reply(state: State, out: Out, reply: AssistantMessage) -> State:
     """The reply is history now."""
-    turn = evolve(the_turn(state), reply=reply, error=None)
+    turn = evolve(the_turn(state), reply=reply)
     return store(state, out, reply, turn=turn)
 
 
@@ -193,8 +193,8 @@ def _accepted(
     config: AnyConfig, state: State, out: Out, reply: AssistantMessage
 ) -> Stage:
     """The reply as hooks left it is stored, unless they gave a failed one."""
-    if reply.failed:
-        error = _failure(reply) or ModelError("the reply was replaced by a failed one")
+    error = _failure(reply)
+    if error:
         return _give_up(config, state, out, error, Stop("model_error", str(error)))
     turn, stage = _batch(config, the_turn(state), reply)
     return store(state, out, reply, turn=turn), stage
@@ -220,7 +220,7 @@ def _withhold(
     if folded.guarded:
         reply = evolve(reply, content=(Text(WITHHELD.format(fault.hook)),))
     state = store_reply(state, out, reply)
-    return wind_up(config, waiting(state), out, fault_stop(fault))
+    return wind_up(config, waiting(state, reply), out, fault_stop(fault))
 
 
 def end_turn(config: AnyConfig, state: State, out: Out) -> Stage:  # noqa: ARG001
@@ -363,7 +363,8 @@ def _unfinished(turn: Turn) -> bool:
 
 def end(config: AnyConfig, state: State, out: Out) -> Stage:  # noqa: ARG001
     """The run is over, for the reason that was decided."""
-    stop = state.ending or Stop("done")
+    stop = state.ending
+    assert stop is not None  # noqa: S101  # whoever leads here decides why
     out.tell.append(RunEnd(stop=stop, usage=state.usage, **where(state)))
-    state = evolve(state, stage="idle", turn=None, ending=None, stop=stop, known=())
+    state = evolve(state, stage="idle", turn=None, ending=None, stop=stop)
     return state, None

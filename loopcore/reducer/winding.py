@@ -36,19 +36,14 @@ def wind_up(  # an abort is handed on to nested runs
     ending = state.ending or stop
     state = evolve(state, ending=ending, stage="rest", known=())
     state = abort_children(config, state, out, given)
-    state = cancel(state, out, tuple(state.pending), f"the {_cause(ending)}")
+    by = "the Abort" if ending.reason == "aborted" else "the hook error"
+    state = cancel(state, out, tuple(state.pending), by)
     turn = state.turn
     if turn is None or turn.over:
         return state, "end"
     slots = tuple(map(_closed, turn.slots))
-    turn = evolve(turn, slots=slots, first=0, last=len(slots), at=0)
+    turn = evolve(turn, slots=slots, at=0)
     return evolve(state, turn=turn), "after_tool_call"
-
-
-def _cause(stop: Stop) -> str:
-    return {"aborted": "Abort", "hook_error": "hook error"}.get(
-        stop.reason, stop.reason
-    )
 
 
 def _closed(slot: Slot) -> Slot:
@@ -65,31 +60,21 @@ def answered(call: ToolCall, text: str, outcome: Outcome) -> Done:
     return Done(ToolResultMessage(call.id, call.name, text, outcome))
 
 
-def truncated(state: State) -> State:
+def truncated(state: State, reply: AssistantMessage) -> State:
     """The calls of a reply that failed are answered, and never run."""
-    turn = state.turn
-    if turn is None or turn.reply is None:
-        return state
-    slots = (answered(c, TRUNCATED, "truncated") for c in turn.reply.calls)
-    return evolve(state, turn=evolve(turn, slots=tuple(slots)))
+    slots = tuple(answered(c, TRUNCATED, "truncated") for c in reply.calls)
+    return evolve(state, turn=evolve(the_turn(state), slots=slots))
 
 
 def abort(config: AnyConfig, state: State, out: Out, given: Abort) -> Stage:
     """Stop: what had arrived of a reply is kept, everything open is answered."""
-    streamed = given.partials.get(f"{state.place}.model.{_attempt(state)}")
-    if streamed and _awaits_reply(state):
+    asked = f"{state.place}.model.{the_turn(state).attempt}"
+    streamed = given.partials.get(asked)
+    if streamed and asked in state.pending:
         state = _keep(spend(state, streamed.usage), out, streamed)
     elif state.stage == "after_model_call":
         state = _keep(state, out, _arrived(config, state))
     return wind_up(config, state, out, Stop("aborted", given.reason), given)
-
-
-def _attempt(state: State) -> int:
-    return state.turn.attempt if state.turn else 0
-
-
-def _awaits_reply(state: State) -> bool:
-    return f"{state.place}.model.{_attempt(state)}" in state.pending
 
 
 def _arrived(config: AnyConfig, state: State) -> AssistantMessage:
@@ -107,10 +92,9 @@ def withheld(hook: str) -> Text:
 
 
 def _keep(state: State, out: Out, streamed: AssistantMessage) -> State:
-    turn = state.turn
-    assert turn is not None  # noqa: S101  # a reply is awaited in a turn only
+    turn = the_turn(state)
     reply = evolve(
         streamed, finish="aborted", model=streamed.model or turn.asked, error=None
     )
-    state = evolve(state, turn=evolve(the_turn(state), reply=reply))
-    return truncated(store(state, out, reply))
+    state = store(state, out, reply, turn=evolve(turn, reply=reply))
+    return truncated(state, reply)

@@ -87,8 +87,8 @@ POLICIES: Final = (
     fault(
         "a person is asked about the other tools",
         GUARD,
-        "asked = not names or view.tool in names",
-        "asked = not names or view.tool not in names",
+        "before_tool_call=gate, tools=tools or None)",
+        "before_tool_call=gate)",
     ),
     fault(
         "an error text keeps what was to be hidden",

@@ -307,7 +307,7 @@ ENDS: Final = (
         "an abort goes on with the calls that wait",
         WINDING,
         "    slots = tuple(map(_closed, turn.slots))\n"
-        "    turn = evolve(turn, slots=slots, first=0, last=len(slots), at=0)\n"
+        "    turn = evolve(turn, slots=slots, at=0)\n"
         '    return evolve(state, turn=turn), "after_tool_call"',
         "    turn = evolve(turn, first=0, last=len(turn.slots), at=0)\n"
         '    return evolve(state, turn=turn), "prepare_tool_call"',
@@ -323,8 +323,8 @@ ENDS: Final = (
     fault(
         "what waits is not cancelled when a hook fails",
         WINDING,
-        'cancel(state, out, tuple(state.pending), f"the {_cause(ending)}")',
-        'cancel(state, out, tuple(state.pending)[: _cause(ending) == "Abort" and 99], "")',
+        "cancel(state, out, tuple(state.pending), by)",
+        'cancel(state, out, tuple(state.pending)[: "Abort" in by and 99], by)',
         f"{CALLS}::test_an_edited_call_may_fail_at_its_gate_while_others_run",
     ),
     fault(
