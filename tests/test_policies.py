@@ -123,7 +123,8 @@ def test_a_window_is_never_empty_and_never_loses_the_task() -> None:
 
 def test_rounds_from_the_end_are_the_rounds_of_any_history_backwards() -> None:
     """Also of those that no run would store: results that nobody asked for."""
-    kinds = (U("u"), S("s"), asked("1"), asked("1", "2"), told("1"), told("2"))
+    kinds: tuple[Message, ...] = (U("u"), S("s"), asked("1"), asked("1", "2"))
+    kinds += told("1"), told("2")
     histories = [said for size in range(6) for said in product(kinds, repeat=size)]
 
     assert all(
