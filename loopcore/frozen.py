@@ -227,6 +227,8 @@ def _finite(value: float, path: str) -> float:
 
 def freeze_object(value: object) -> FrozenDict[Json]:
     """A JSON object, frozen; `NotJson` for anything else."""
+    if value is EMPTY:
+        return EMPTY
     if isinstance(value, Mapping):
         pairs = dict[object, object](value)  # pyright: ignore[reportUnknownArgumentType]
         return _freeze_object(pairs, "", DEPTH)
@@ -251,7 +253,12 @@ def _no_constant(name: str) -> NoReturn:
 
 def dump_json(value: Json) -> str:
     """Compact JSON text, keys in their order."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _compact(value)
+
+
+_compact: Final = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False
+).encode
 
 
 def vector(items: Iterable[T] = ()) -> PVector[T]:

@@ -65,7 +65,7 @@ class Ledger:
                 told.setdefault(found[0], []).append(found[1])
         asked = [self._asked(effect, state) for effect in effects.perform]
         said = {**told, "ask": asked, "cancel": effects.cancel}
-        return FrozenDict((k, tuple(value)) for k, value in said.items() if value)
+        return FrozenDict({k: tuple(value) for k, value in said.items() if value})
 
     def _event(self, event: Event, state: State) -> tuple[str, Json] | None:
         match event:
@@ -113,7 +113,7 @@ class Ledger:
         told = {"id": effect.id, "kind": type(effect).__name__, **self._fields(effect)}
         if isinstance(effect, CallModel):
             told["messages"] = self._shows(effect, owner_of(state, effect.id))
-        return FrozenDict((k, value) for k, value in told.items() if value is not None)
+        return FrozenDict({k: v for k, v in told.items() if v is not None})
 
     def _fields(self, effect: Effect) -> dict[str, Json]:
         digests = self.digests
