@@ -114,7 +114,7 @@ def _guards(rest: Iterable[Hooks], point: PointName, view: View) -> bool:
 
 
 def _took(folded: Folded, point: PointName, name: str, update: Update) -> Folded:
-    merged = folded.update | update
+    merged = folded.update | update if folded.wrote else update
     changed = [f for f in update.written if _changed(f, folded.update, merged)]
     return evolve(
         folded,
