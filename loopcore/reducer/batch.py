@@ -204,12 +204,10 @@ def _question(spec: ToolSpec, decision: Verdict | None) -> str | None:
 def start_tools(config: AnyConfig, state: State, out: Out) -> Stage:
     """Start what the gates let through, together; ask people about the rest."""
     turn = the_turn(state)
-    group = range(turn.first, turn.last)
-    ready = [
-        (n, s) for n, s in ((n, turn.slots[n]) for n in group) if isinstance(s, Ready)
-    ]
-    inner = [(n, s) for n, s in ready if _is_nested(config, s)]
-    outer = [(n, s) for n, s in ready if not _is_nested(config, s)]
+    group = enumerate(turn.slots[turn.first : turn.last], turn.first)
+    ready = {n: slot for n, slot in group if isinstance(slot, Ready)}
+    inner = {n: slot for n, slot in ready.items() if _is_nested(config, slot)}
+    outer = [(n, slot) for n, slot in ready.items() if n not in inner]
     slots = list(turn.slots)
     for n, slot in outer:
         slots[n] = _started(slot)
@@ -219,7 +217,7 @@ def start_tools(config: AnyConfig, state: State, out: Out) -> Stage:
         turn=evolve(turn, slots=tuple(slots)),
         pending=asked(state, out, *wanted),
     )
-    for n, slot in inner:
+    for n, slot in inner.items():
         state = begin(config, state, out, n, slot)
     return state, "run_tools"
 
@@ -246,11 +244,11 @@ def run_tools(config: AnyConfig, state: State, out: Out) -> Stage:  # noqa: ARG0
     """Rest until the group is settled; edited calls pass their gate again first."""
     turn = the_turn(state)
     group = turn.slots[turn.first : turn.last]
-    if any(isinstance(slot, Asked) and slot.edited is None for slot in group):
+    shown = [(n, s) for n, s in enumerate(group, turn.first) if isinstance(s, Asked)]
+    if any(slot.edited is None for _, slot in shown):
         return state, None
-    edited = next((n for n, s in enumerate(group) if isinstance(s, Asked)), None)
-    if edited is not None:
-        return _again(state, turn.first + edited), "before_tool_call"
+    if shown:
+        return _again(state, shown[0][0]), "before_tool_call"
     if any(isinstance(slot, Running) for slot in group):
         return state, None
     return move(state, turn.first), "after_tool_call"

@@ -80,10 +80,10 @@ def _now(state: State, at: float | None) -> float | None:
 
 def input_of(given: object) -> Input:
     """What is given, as an input: a text or a message is a `Prompt`."""
-    if isinstance(given, (str, *MESSAGES)):
-        return Prompt(given)
     if isinstance(given, INPUTS):
         return given
+    if isinstance(given, (str, *MESSAGES)):
+        return Prompt(given)
     message = (
         f"{type(given).__name__} is no input; give text, a message, Prompt, Continue, "
         "Steer, FollowUp, Withdraw, Abort, or an answer that an effect built"

@@ -151,7 +151,9 @@ def time_out(config: AnyConfig, state: State, out: Out, place: int) -> State:
 
 
 def place_of(state: State, effect_id: str) -> int | None:
-    """The slot whose nested run an effect belongs to."""
+    """The slot whose nested run an effect belongs to; None if it is the run's own."""
+    if effect_id in state.pending:
+        return None
     for place, child in _children(state):
         if effect_id.startswith(f"{child.run_id}."):
             return place

@@ -169,7 +169,7 @@ def _answer(config: AnyConfig, state: State, out: Out, given: Answer) -> Stage:
     value: Any = given.value  # of the effect's own kind: the door looked
     match effect:
         case CallModel():
-            return turns.replied(state, effect, value)
+            return turns.replied(config, state, out, effect, value)
         case RunTool():
             state = ran(state, _number(effect.id), value, given.seconds)
         case RequestApproval():

@@ -87,7 +87,11 @@ def _call_model(
 
 
 def replied(
-    state: State, effect: CallModel, value: AssistantMessage | ModelError
+    config: AnyConfig,
+    state: State,
+    out: Out,
+    effect: CallModel,
+    value: AssistantMessage | ModelError,
 ) -> Stage:
     """The model answered; a failed reply is an error that has a partial reply."""
     if isinstance(value, ModelError):
@@ -97,6 +101,8 @@ def replied(
         return _errored(state, failure)
     reply = value if value.model else evolve(value, model=effect.model)
     state = spend(state, reply.usage)
+    if unheard(config, state, "after_model_call"):
+        return _accepted(config, state, out, reply)
     return evolve(state, turn=evolve(the_turn(state), reply=reply)), "after_model_call"
 
 
@@ -177,8 +183,6 @@ def after_model_call(config: AnyConfig, state: State, out: Out) -> Stage:
     """Hooks may replace the reply; then it is stored, and its calls are begun."""
     reply = the_turn(state).reply
     assert reply is not None  # noqa: S101  # this stage is entered with a reply only
-    if unheard(config, state, "after_model_call"):
-        return _accepted(config, state, out, reply)
     view = ReplyView(state=state, message=reply)
     attempt = str(the_turn(state).attempt)
     state, folded = ask(config, state, out, "after_model_call", attempt, view)
