@@ -65,7 +65,8 @@ def main(given: list[str] | None = None) -> int:
     for mutant in left:
         say(f"\n{mutant}")
     say(f"\n{len(left)} survive, and nobody says why they change nothing")
-    return 1 if left else 0
+    untried = any(None in _codes(file).values() for file in files)
+    return 1 if left or untried else 0
 
 
 def counted(file: Path) -> str:
