@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from loopcore import Event
+from loopcore import Event, State
 from loopcore.cli.chat import Chat
 from loopcore.cli.options import Options
 from loopcore.cli.person import Ask
@@ -136,6 +137,67 @@ def test_without_a_name_it_is_saved_under_the_runs(sh: Shell) -> None:
     sh.app(HI)
 
     assert "    saved to R.json" == sh.loopcore("chat", "app", typed="/save\n").lines[1]
+
+
+KEPT = {
+    "by default": ((), "/save\n", ["R.json"]),
+    "by name": ((), "/save pay.json\n", ["pay.json"]),
+    "by name, twice": ((), "/save pay.json\n/save\n", ["pay.json"]),
+    "twice": ((), "/save\n/save\n", ["R.json"]),
+    "--save": (("--save", "kept.json"), "/save\n", ["kept.json"]),
+    "--save, and by name": (
+        ("--save", "kept.json"),
+        "/save pay.json\n",
+        ["kept.json", "pay.json"],
+    ),
+    "--journal": (("--journal", "kept.jsonl"), "/save\n", ["kept.jsonl"]),
+    "--journal, by its name": (
+        ("--journal", "kept.jsonl"),
+        "/save kept.jsonl\n",
+        ["kept.jsonl"],
+    ),
+    "a second name": ((), "/save a.json\n/save b.json\n", ["a.json", "b.json"]),
+    "a name that is refused": ((), "/save app.py\n/save\n", ["R.json"]),
+}
+
+
+@pytest.mark.parametrize("said_first", [True, False])
+@pytest.mark.parametrize(("options", "typed", "kept"), KEPT.values(), ids=KEPT)
+def test_a_conversation_that_waits_has_one_file_unless_others_are_named(
+    sh: Shell,
+    options: tuple[str, ...],
+    typed: str,
+    kept: list[str],
+    said_first: bool,  # noqa: FBT001  # a parameter of the test
+) -> None:
+    """Saved on the way, and again where it pauses at the end: the last name counts."""
+    sh.app(PAY)
+    lines = ("Pay.\n", typed) if said_first else (typed, "Pay.\n")
+
+    told = sh.loopcore("chat", "app", *options, typed="".join(lines))
+
+    files = [
+        re.sub("^[0-9a-f]{16}", "R", file.name) for file in sh.folder.glob("*.js*")
+    ]
+    assert kept == sorted(files)
+    goes_on = kept[0] if options else kept[-1]
+    assert f"loopcore chat app --resume {goes_on}" in told.lines[-1]
+
+
+@pytest.mark.parametrize("name", ["", "pay.json"])
+def test_the_one_file_goes_on_where_it_paused(sh: Shell, name: str) -> None:
+    sh.app(PAY)
+    sh.loopcore("chat", "app", typed=f"/save {name}\nPay.\n")
+
+    (file,) = sh.folder.glob("*.json")
+    assert 1 == len(State.loads(file.read_bytes()).unwrap().approvals)
+
+
+def test_what_is_recorded_is_not_saved_besides(sh: Shell) -> None:
+    sh.app(HI)
+    told = sh.loopcore("chat", "app", "--journal", "r.jsonl", typed="Hi!\n/save\n")
+
+    assert "    recorded in r.jsonl" == told.lines[-1]
 
 
 def test_a_mistake_does_not_end_it(sh: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

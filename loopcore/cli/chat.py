@@ -28,11 +28,16 @@ KEYS: Final = {"Ctrl-C": "stop a reply", "Ctrl-D": "end the conversation"}
 
 
 class Chat:
-    """A person talks to an app, until there is nothing more to say."""
+    """A person talks to an app, until there is nothing more to say.
+
+    `file` is where the conversation is kept: one file, until another one is named.
+    """
 
     def __init__(self, session: Session, ask: Ask) -> None:
         self.session, self._ask = session, ask
-        self._own = {session.options.save, session.options.resume}
+        options = session.options
+        self.file = options.save or options.resume or options.journal or session.file
+        self._own = {options.save, options.resume}
         self._usage: dict[int, Usage] = {}
         self._over = False
         self._commands: dict[str, Callable[[str], None]] = {
@@ -105,12 +110,15 @@ class Chat:
         self.session.show.say(self.session.model)
 
     def _save(self, name: str) -> None:
-        known = [file for file in self._own if file]
-        file = Path(name) if name else next(iter(known), self.session.file)
+        file = Path(name) if name else self.file
+        if file == self.session.options.journal:
+            self.session.show.say(f"recorded in {file}")
+            return
         if file not in self._own:
             reserve(file, "/save")
         save(self.session.state, file)
         self._own.add(file)
+        self.file = file
         self.session.show.say(f"saved to {file}")
 
     def _show_usage(self, _: str) -> None:

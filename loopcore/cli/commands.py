@@ -93,6 +93,7 @@ def chat(app: str | None, **given: Any) -> None:  # noqa: ANN401  # the options
 
     Ctrl-C stops a reply, Ctrl-D ends the conversation. Then the conversation is saved if
     --save or --resume names a file, or if it waits for an answer; /save does so before.
+    All of that is one file, unless you name another.
     """
     options = Options(**given)
     with as_sentences(debug=options.debug), asyncio.Runner() as runner:
@@ -102,7 +103,7 @@ def chat(app: str | None, **given: Any) -> None:  # noqa: ANN401  # the options
         talk = Chat(session, asking(options))
         talk.talk()
         if talk.talked and session.is_kept:
-            session.finish()
+            session.finish(talk.file)
 
 
 for command in (

@@ -84,19 +84,19 @@ class Session:
         options = self.options
         return bool(options.save or options.resume or self.state.waiting)
 
-    def finish(self) -> None:
-        """Say how it ended, and keep it if it is to be kept."""
+    def finish(self, file: Path | None = None) -> None:
+        """Say how it ended, and keep it, if it is to be kept: in this file, if in any."""
         ending = self.conversation.ending
         try:
-            kept = self._kept(ending) if self.is_kept else ending
+            kept = self._kept(ending, file) if self.is_kept else ending
         except Mistake:
             self.show.end(ending)  # it cannot be saved, but it is told
             raise
         self.show.end(kept)
 
-    def _kept(self, ending: Ending) -> Ending:
+    def _kept(self, ending: Ending, file: Path | None) -> Ending:
         options = self.options
-        file = options.save or options.resume or options.journal or self.file
+        file = options.save or options.resume or options.journal or file or self.file
         if file != options.journal:
             save(self.state, file)
         if not self.state.waiting:
