@@ -251,7 +251,20 @@ def run_tools(config: AnyConfig, state: State, out: Out) -> Stage:  # noqa: ARG0
         return _again(state, shown[0][0]), "before_tool_call"
     if any(isinstance(slot, Running) for slot in group):
         return state, None
+    if unheard(config, state, "after_tool_call") and unheard(
+        config, state, "after_tool_result"
+    ):
+        return _as_they_came(state), "after_tool_call"
     return move(state, turn.first), "after_tool_call"
+
+
+def _as_they_came(state: State) -> State:
+    """The state in which the outputs of a group, which no hook shapes, are results."""
+    turn = the_turn(state)
+    slots = [
+        _done(s.call, s.output) if isinstance(s, Settled) else s for s in turn.slots
+    ]
+    return evolve(state, turn=evolve(turn, slots=tuple(slots), at=turn.last))
 
 
 def _again(state: State, n: int) -> State:
@@ -314,11 +327,6 @@ def after_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     slot = turn.slots[turn.at]
     if not isinstance(slot, Settled):
         return move(state, turn.at + 1), "after_tool_call"
-    if unheard(config, state, "after_tool_call") and unheard(
-        config, state, "after_tool_result"
-    ):
-        done = _done(slot.call, slot.output)
-        return put(state, turn.at, done, turn.at + 1), "after_tool_call"
     if not slot.ran:
         return state, "after_tool_result"
     return _react(config, state, out, turn.at, slot)

@@ -164,7 +164,7 @@ def _answer(config: AnyConfig, state: State, out: Out, given: Answer) -> Stage:
         state = feed(config, state, out, place, given)
         return state, _unless_parked(state)
     state, effect = close(state, out, given)
-    if any(known.effect_id == effect.id for known in state.known):
+    if effect.id in [known.effect_id for known in state.known]:
         return _know(state, given), state.stage
     value: Any = given.value  # of the effect's own kind: the door looked
     match effect:
