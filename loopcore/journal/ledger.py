@@ -1,5 +1,6 @@
 """What each step led to, in digests: what a journal keeps of it, and a replay compares."""
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -48,7 +49,7 @@ class Ledger:
 
     def __init__(self, digests: Digests) -> None:
         self.digests = digests
-        self._runs: dict[str, Shown] = {}
+        self._runs = defaultdict[str, Shown](Shown)
         self._before: dict[str, Shown] = {}
 
     def reset(self) -> None:
@@ -98,16 +99,13 @@ class Ledger:
 
     def _stored(self, event: MessageAdded) -> str:
         digest = self.digests(event.message)
-        self._run(event.run_id).since.append(digest)
+        self._runs[event.run_id].since.append(digest)
         return digest
 
     def _replaced(self, event: HookWrote) -> str:
         """A hook rewrote the transcript: all of it is new."""
         self._runs[event.run_id] = Shown()
         return self.digests.of([*map(self.digests, event.update.transcript)])
-
-    def _run(self, run_id: str) -> Shown:
-        return self._runs.setdefault(run_id, Shown())
 
     def _asked(self, effect: Effect, state: State) -> FrozenDict[Json]:
         told = {"id": effect.id, "kind": type(effect).__name__, **self._fields(effect)}
@@ -150,7 +148,7 @@ class Ledger:
     def _shows(self, effect: CallModel, owner: State | None) -> Json:
         """None for the transcript as it is stored; else pieces of what was shown before."""
         run_id = owner.run_id if owner else ""
-        before = self._before[effect.id] = self._run(run_id)
+        before = self._before[effect.id] = self._runs[run_id]
         if owner is not None and effect.messages is owner.transcript:
             self._runs[run_id] = Shown()
             return None
