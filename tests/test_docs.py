@@ -12,6 +12,7 @@ import pytest
 import loopcore
 from loopcore.hooks.points import POINTS
 from loopcore.runtime.inspect import Inspector
+from loopcore.testing import check_hooks
 
 DOCS: Final = Path(str(files("loopcore") / "docs"))
 PAGES: Final = sorted(page.name for page in DOCS.glob("*.md"))
@@ -23,6 +24,17 @@ def text_of(page: str) -> str:
     return (DOCS / page).read_text(encoding="utf-8")
 
 
+def names_of(page: str) -> dict[str, Any]:
+    """What the code of a page comes to, run from top to bottom."""
+    level = logging.getLogger("loopcore").level
+    names: dict[str, Any] = {"__name__": "page"}
+    for block in CODE.finditer(text_of(page)):
+        above = "\n" * text_of(page)[: block.start(1)].count("\n")
+        exec(compile(above + block[1], page, "exec"), names)  # noqa: S102  # its own code
+    logging.getLogger("loopcore").setLevel(level)
+    return names
+
+
 def test_there_are_pages() -> None:
     """They lie in the package, so that the wheel has them."""
     assert {"hooks.md", "tool_loop.md"} <= set(PAGES)
@@ -31,15 +43,17 @@ def test_there_are_pages() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs_from_top_to_bottom(page: str) -> None:
     """Weakness 22: what is written about the loop cannot be something else than it does."""
-    blocks = list(CODE.finditer(text_of(page)))
-    level = logging.getLogger("loopcore").level
-    names: dict[str, Any] = {"__name__": "page"}
-    for block in blocks:
-        above = "\n" * text_of(page)[: block.start(1)].count("\n")
-        exec(compile(above + block[1], page, "exec"), names)  # noqa: S102  # its own code
-    logging.getLogger("loopcore").setLevel(level)
+    assert names_of(page).keys() > {"__name__"}
 
-    assert blocks
+
+@pytest.mark.parametrize(("at", "keep"), [(2, 1), (4, 2), (6, 3)])
+def test_the_summary_that_the_page_on_hooks_shows_parts_no_pair(
+    at: int, keep: int
+) -> None:
+    """What is shown, and what the summary is made of, may be sent to any server."""
+    rule = names_of("hooks.md")["compacting"](at, keep=keep)
+
+    assert check_hooks(rule, examples=25).views
 
 
 @pytest.mark.parametrize("page", PAGES)
