@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from attrs import frozen
 
 from loopcore import (
     Abort,
+    Answer,
     FollowUp,
     Input,
     LoopConfig,
@@ -43,6 +45,7 @@ from loopcore.hooks import (
 from loopcore.journal import Journal, replay
 from loopcore.testing import explore
 from loopcore.testing.explore import search
+from loopcore.testing.invariants import Moment, hold
 
 ADD: Final = ToolSpec("add")
 PAY: Final = ToolSpec("pay", needs_approval=True)
@@ -465,3 +468,114 @@ def test_pytest_shows_the_whole_way_to_what_is_broken(tmp_path: Path) -> None:
     shown = done.stdout.partition("- loopcore found -")[2]
     assert "It takes 4 inputs:\n  1. Prompt([UserMessage([Text('go')])])\n" in shown
     assert "\n  4. Answer('r.1.1.run.1', ToolOutput([Text('2')]))  # add()\n" in shown
+
+
+# What tells two states apart.
+
+
+ONE, TRUE, FLOAT = (ToolOutput("x", details=value) for value in (1, True, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "wrong"),
+    [
+        ((ONE, FLOAT, TRUE), bool),
+        ((TRUE, FLOAT, ONE), int),
+        ((ONE, TRUE, FLOAT), float),
+    ],
+)
+def test_values_that_json_tells_apart_are_two_states(
+    outputs: tuple[ToolOutput, ...], wrong: type[object]
+) -> None:
+    """1, 1.0 and true are equal in Python, and a hook may make a difference of them."""
+
+    def keep(view: ToolResultView) -> ToolResultUpdate:
+        return ToolResultUpdate(memo={"was": [view.details]})
+
+    def never(state: State) -> bool:
+        kept = state.memos.get("keep", {"was": [None]})["was"]
+        return not state.stop or type(kept[0]) is not wrong
+
+    found = explore(
+        config(Hooks("keep", after_tool_result=keep)),
+        "go",
+        replies=[calls(1), "done"],
+        tools={"add": outputs},
+        check=never,
+    )
+
+    assert found.counterexample is not None
+
+
+@frozen
+class First:
+    """Which call was answered first is remembered; it is not the second."""
+
+    first: str = ""
+
+    def see(self, moment: Moment) -> "First":
+        """Look at a step."""
+        first = self.first
+        if isinstance(moment.answered, RunTool) and not first:
+            first = moment.answered.call.id
+        hold(not moment.after.stop or first != "c1", "{} was first", first)
+        return First(first)
+
+
+class Remembers:
+    """The same, as a class of one's own."""
+
+    def __init__(self, first: dict[str, list[str]] | None = None) -> None:
+        self.first = first or {"ids": []}
+
+    def see(self, moment: Moment) -> "Remembers":
+        """Look at a step."""
+        ids = list(self.first["ids"])
+        if isinstance(moment.answered, RunTool):
+            ids.append(moment.answered.call.id)
+        hold(not moment.after.stop or ids[0] != "c1", "{} were answered", ids)
+        return Remembers({"ids": ids})
+
+
+@pytest.mark.parametrize("law", [First(), Remembers()], ids=["record", "class"])
+def test_what_a_law_remembers_tells_two_states_apart(law: Any) -> None:
+    """Both orders lead to one state, but a law has seen another story in each."""
+    found = explore(
+        config(), "go", replies=[calls(2), "done"], tools={"add": ["2"]}, check=law
+    )
+
+    assert found.counterexample is not None
+    assert found.counterexample.inputs[2] == Answer("r.1.1.run.1", ToolOutput("2"))
+
+
+def test_a_law_that_remembers_nothing_makes_no_more_states() -> None:
+    class Still:
+        """It always holds."""
+
+        def see(self, moment: Moment) -> "Still":
+            """Look at a step."""
+            return Still() if moment.after.inputs else self
+
+    more: Any = {"replies": [calls(4), "done"], "tools": {"add": ["2"]}}
+    plain = explore(config(), "go", **more)
+    assert plain.states == explore(config(), "go", **more, check=Still()).states
+
+
+def test_a_law_that_changes_itself_is_refused() -> None:
+    """Runs are forked: what one of them notes, all others would have seen."""
+
+    class Notes:
+        """It notes what it sees in itself."""
+
+        def __init__(self) -> None:
+            self.seen: list[int] = []
+
+        def see(self, moment: Moment) -> "Notes":
+            """Look at a step."""
+            self.seen.append(moment.after.inputs)
+            return self
+
+    with pytest.raises(
+        TypeError, match=r"in itself' changes itself.*return a new one: `return Notes"
+    ):
+        explore(config(), "go", replies=["done"], check=Notes())

@@ -152,13 +152,14 @@ class Node:
     """A state on its way: how it was reached, and what may still happen beside.
 
     `answers` is what it was given, if that was answers alone, so that their order must not
-    matter; None else.
+    matter; None else. `memory` is what the user's laws remember of the way.
     """
 
     watch: Watch
     link: Link | None
     left: tuple[int, ...]
     answers: frozenset[Hashable] | None
+    memory: tuple[Hashable, ...] = ()
 
 
 @define(eq=False)
@@ -197,6 +198,7 @@ class Search:
                 found = self.take(node, *one)
                 if found is not None:
                     queue.append(found)
+            self.unchanged(node)
             self.report(len(queue))
         return True
 
@@ -210,7 +212,7 @@ class Search:
                 raise taken.failure()
             watch = taken.unwrap()
             self.steps += 1
-        node = Node(watch, self.link, self.kinds(), frozenset())
+        node = self.node(watch, self.kinds(), frozenset())
         self.visit(node)
         return node
 
@@ -265,8 +267,29 @@ class Search:
             self.refused(node, given, taken.failure().kind)
             return None
         self.steps += 1
-        found = Node(taken.unwrap(), self.link, left, answers)
+        found = self.node(taken.unwrap(), left, answers)
         return found if self.visit(found) else None
+
+    def node(
+        self,
+        watch: Watch,
+        left: tuple[int, ...],
+        answers: frozenset[Hashable] | None,
+    ) -> Node:
+        """Where the newest input led."""
+        return Node(watch, self.link, left, answers, self.memory(watch))
+
+    def memory(self, watch: Watch) -> tuple[Hashable, ...]:
+        """What the user's laws remember; `LAWS` need nothing that the state does not tell."""
+        return tuple(map(self.numbers.memory, watch.laws[len(LAWS) :]))
+
+    def unchanged(self, node: Node) -> None:
+        """Refuse a law that is not as it was: every way from here has changed it."""
+        if node.memory == self.memory(node.watch):
+            return
+        for law in node.watch.laws[len(LAWS) :]:
+            if self.numbers.memory(law) not in node.memory:
+                raise TypeError(CHANGES.format(name_of(law), type(law).__name__))
 
     def refused(self, node: Node, given: Input, kind: str) -> None:
         """What was refused did not happen; but what waits takes its answer."""
@@ -278,8 +301,9 @@ class Search:
     def visit(self, node: Node) -> bool:
         """Whether a state is new; what must hold of each is looked at."""
         state = node.watch.state
-        key = self.numbers.state(state), node.left
-        self.same_order(node, key)
+        here = self.numbers.state(state), node.left
+        self.same_order(node, here)
+        key = here, node.memory
         if key in self.seen:
             return False
         self.seen.add(key)
@@ -328,6 +352,10 @@ class Search:
 
 
 ORDER: Final = "3: the order of answers does not matter"
+CHANGES: Final = (
+    "The law {!r} changes itself. Runs are forked, so its see() has to leave it as it is "
+    "and return a new one: `return {}(...)`."
+)
 
 
 def _saved(state: State, given: Input) -> None:
