@@ -14,9 +14,10 @@ from attrs import evolve
 
 from loopcore import Effects, Input, LoopConfig, Rejected, State, UserMessage
 from loopcore.codec import from_json, to_json
-from loopcore.frozen import vector
+from loopcore.frozen import dump_json, vector
 from loopcore.testing.vectors import (
     SHIPPED,
+    Came,
     Report,
     Vector,
     Vectors,
@@ -24,7 +25,7 @@ from loopcore.testing.vectors import (
     reducer,
 )
 from loopcore.testing.vectors.__main__ import main
-from loopcore.testing.vectors.conform import Step, serve
+from loopcore.testing.vectors.conform import Port, Step, checked
 from loopcore.testing.vectors.form import (
     Form,
     Rule,
@@ -34,11 +35,13 @@ from loopcore.testing.vectors.form import (
     fields_of,
     worded,
 )
+from loopcore.testing.vectors.program import answered, question, serve
 from loopcore.testing.vectors.walks import WALKS
 from property_tests.faults.fault import Fault, copied, seeded
 from property_tests.faults.table import FAULTS
 
 VECTORS: Final = Vectors.read()
+FEW: Final = Vectors(VECTORS.configs, VECTORS.steps[:60])
 PYTHON: Final = sys.executable
 
 
@@ -134,24 +137,21 @@ WRONG: Final[dict[str, tuple[Step, str]]] = {
         "transcript[0]['parts'][0]['text']: expected 'go', came '?'",
     ),
     "has no clock": (timeless, "now: expected"),
-    "refuses nothing": (credulous, "refused: expected stranger, came no"),
-    "refuses for another reason": (confused, "refused: expected stranger, came busy"),
+    "refuses nothing": (credulous, "it should refuse this as 'stranger', and does not"),
+    "refuses for another reason": (
+        confused,
+        "it should refuse this as 'stranger', and refuses it as 'busy'",
+    ),
     "raises": (broken, "it raised LookupError"),
 }
 
 
 @pytest.mark.parametrize(("step", "why"), WRONG.values(), ids=WRONG)
 def test_a_wrong_port_is_caught_and_told_why(step: Step, why: str) -> None:
-    report = check(step, Vectors(VECTORS.configs, VECTORS.steps[:60]))
+    report = check(step, FEW)
 
     assert report.wrong
     assert any(line.startswith(why) for one in report.wrong for line in one.differs)
-
-
-def test_a_port_that_tells_nothing_need_not() -> None:
-    silent = wrong(lambda s, e: (s, evolve(e, tell=())))
-
-    assert check(silent).wrong == ()
 
 
 def test_a_port_words_its_own_sentences() -> None:
@@ -204,6 +204,194 @@ def test_a_reducer_with_a_small_fault_is_caught(fault: Fault, copy: Path) -> Non
     assert "the state differs in" in done.stdout
 
 
+# What a port answers is read strictly.
+
+
+def lines_of(change: Callable[[dict[str, Any]], object]) -> Port:
+    """A port whose lines are those of the reducer, changed."""
+
+    def ask(step: Vector, form: Form) -> Came:
+        out = io.StringIO()
+        serve([dump_json(question(step, form))], out)
+        return answered(json.dumps(change(json.loads(out.getvalue()))))
+
+    return ask
+
+
+def always(came: Any) -> Step:
+    """A step that gives this, whatever it is asked."""
+
+    def step(*_: object) -> Any:
+        return came
+
+    return step
+
+
+def asking(change: Callable[[dict[str, Any]], object]) -> Report:
+    return checked(lines_of(change), FEW)
+
+
+def test_lines_of_the_reducer_itself_meet_the_vectors() -> None:
+    assert asking(lambda answer: answer).wrong == ()
+
+
+BLANKS: Final[tuple[object, ...]] = ("", None, 0, False, [], {}, "None")
+
+
+@pytest.mark.parametrize("blank", BLANKS, ids=repr)
+def test_a_port_that_always_writes_a_refusal_meets_nothing(blank: object) -> None:
+    report = asking(lambda answer: {"refused": blank, **answer})
+
+    accepted = {step.id for step in FEW.steps if not step.refused}
+    assert accepted <= {wrong.id for wrong in report.wrong}
+
+
+@pytest.mark.parametrize("blank", BLANKS, ids=repr)
+def test_a_port_that_says_nothing_but_a_blank_refusal_meets_nothing(
+    blank: object,
+) -> None:
+    report = asking(lambda _: {"refused": blank})
+
+    assert len(report.wrong) == report.vectors
+
+
+@pytest.mark.parametrize("kind", ["", None, 3, "bus"])
+def test_a_step_that_refuses_with_no_kind_meets_nothing(kind: Any) -> None:
+    report = check(always(Rejected(kind, "no")), FEW)
+
+    assert len(report.wrong) == report.vectors
+
+
+@pytest.mark.parametrize(
+    "came", [None, (None, Effects()), (FEW.steps[0].state, None), 3, ()]
+)
+def test_a_step_that_gives_no_state_or_no_effects_is_told_what_it_gave(
+    came: Any,
+) -> None:
+    report = check(always(came), FEW)
+
+    assert len(report.wrong) == report.vectors
+    assert "and no State with Effects, nor a Rejected" in report.wrong[0].differs[0]
+
+
+def with_effects(**more: object) -> Callable[[dict[str, Any]], object]:
+    def change(answer: dict[str, Any]) -> object:
+        told = answer.get("effects", {})
+        return {**answer, "effects": {**told, **more}} if "state" in answer else answer
+
+    return change
+
+
+def without(name: str) -> Callable[[dict[str, Any]], object]:
+    return lambda answer: {k: v for k, v in answer.items() if k != name}
+
+
+NO_TEXTS: Final[list[object]] = [{"type": "TurnEnd"}]
+
+ODD: Final[dict[str, tuple[Callable[[dict[str, Any]], object], str]]] = {
+    "a field more": (lambda a: {**a, "took": 3}, "unknown field 'took'"),
+    "a kind of effects more": (with_effects(log=[]), "unknown field 'effects.log'"),
+    "no effects": (without("effects"), "missing field 'effects'"),
+    "no state": (without("state"), "missing field 'state'"),
+    "effects in a list": (lambda a: {**a, "effects": []}, "'effects'"),
+    "a text for ids": (with_effects(cancel="r.1"), "'effects.cancel'"),
+    "numbers for ids": (with_effects(cancel=[1]), "'effects.cancel[0]'"),
+    "objects for events": (with_effects(tell=NO_TEXTS), "'effects.tell[0]'"),
+    "nothing": (lambda _: {}, "missing field 'state'"),
+    "a list": (lambda a: [a], "a line holds one object"),
+    "both": (
+        lambda a: {"refused": "busy", **a},
+        "both that it refuses the input and what comes of it",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "why"), ODD.values(), ids=ODD)
+def test_an_answer_that_is_not_as_the_page_says_is_told(
+    change: Callable[[dict[str, Any]], object], why: str
+) -> None:
+    report = asking(change)
+
+    told = [line for wrong in report.wrong for line in wrong.differs]
+    assert len(report.wrong) >= sum(not step.refused for step in FEW.steps)
+    assert any(line.startswith("it answered '") and why in line for line in told), told
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("oops", "it answered 'oops': that is no JSON"),
+        ("", "it answered '': that is no JSON"),
+        ('{"refused": NaN}', "NaN is no JSON"),
+        ('{"refused": "busy", "refused": "empty"}', "'refused' is there twice"),
+        (b"\xff\xfe", "that is no UTF-8"),
+    ],
+)
+def test_a_line_that_is_no_json_is_told_with_the_line(
+    line: str | bytes, why: str
+) -> None:
+    def port(_: Vector, __: Form) -> Came:
+        return answered(line)
+
+    report = checked(port, FEW)
+
+    assert len(report.wrong) == report.vectors
+    assert why in report.wrong[0].differs[0]
+
+
+# Events.
+
+
+def test_a_step_that_loses_its_events_is_wrong() -> None:
+    report = check(wrong(lambda s, e: (s, evolve(e, tell=()))))
+
+    assert "effects['tell']" in repr(report)
+
+
+def test_a_program_that_says_that_it_tells_nothing_is_wrong() -> None:
+    report = asking(with_effects(tell=[]))
+
+    assert "effects['tell']" in repr(report)
+
+
+def test_a_program_that_tells_now_and_then_is_wrong_where_it_does_not() -> None:
+    """To leave events out of one answer is no way to leave them out of the proof."""
+    seen: list[object] = []
+
+    def change(answer: dict[str, Any]) -> object:
+        seen.extend(["one"] if "state" in answer else [])
+        kept = len(seen) == 1 or "state" not in answer
+        return answer if kept else {**answer, "effects": untold(answer["effects"])}
+
+    assert "effects['tell']" in repr(asking(change))
+
+
+def untold(effects: dict[str, Any]) -> dict[str, Any]:
+    return {name: told for name, told in effects.items() if name != "tell"}
+
+
+def test_a_program_that_never_tells_is_met_and_the_report_says_what_is_not_proven() -> (
+    None
+):
+    report = asking(
+        lambda a: {**a, "effects": untold(a["effects"])} if "state" in a else a
+    )
+
+    assert report.wrong == ()
+    assert repr(report) == (
+        f"{report.vectors} of {report.vectors} vectors are met; events are not compared, "
+        "since no answer has `tell`"
+    )
+
+
+def test_a_step_may_leave_events_out_if_that_is_said() -> None:
+    silent = wrong(lambda s, e: (s, evolve(e, tell=())))
+    report = check(silent, FEW, events=False)
+
+    assert report.wrong == ()
+    assert "events are not compared" in repr(report)
+
+
 # Ports that are programs.
 
 
@@ -250,7 +438,7 @@ def test_a_program_that_tells_nonsense_is_wrong(
     program = "import sys; [print('{}', flush=True) for _ in sys.stdin]"
 
     assert main(["check", "--command", f'{PYTHON} -c "{program}"']) == 1
-    assert "it raised KeyError: 'state'" in capsys.readouterr().out
+    assert "it answered '{}': missing field 'state'" in capsys.readouterr().out
 
 
 # The file.

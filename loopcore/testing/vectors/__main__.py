@@ -13,8 +13,9 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-from loopcore.testing.vectors.conform import Silent, check, checked, program, serve
+from loopcore.testing.vectors.conform import check, checked
 from loopcore.testing.vectors.file import SHIPPED, Vectors
+from loopcore.testing.vectors.program import program, serve
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -51,10 +52,13 @@ def _checked(path: str, command: str) -> int:
                 report = checked(port, vectors)
         else:
             report = check(vectors=vectors)
-    except (OSError, ValueError, Silent) as problem:
+    except (OSError, ValueError) as problem:
         print(problem, file=sys.stderr)  # noqa: T201  # it is a command
         return 2
     print(report)  # noqa: T201  # it is a command
+    if report.silent:
+        print(report.silent, file=sys.stderr)  # noqa: T201  # as above
+        return 2
     return 1 if report.wrong else 0
 
 
