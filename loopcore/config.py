@@ -1,6 +1,6 @@
 """`LoopConfig`: what a run is. Settings to start from, and pure functions."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, Literal, TypeAlias
 
 import attrs
@@ -13,6 +13,7 @@ from loopcore.frozen import (
     Json,
     a,
     constructor,
+    evolve,
     freeze_object,
     one_of,
     printed,
@@ -20,7 +21,7 @@ from loopcore.frozen import (
 )
 from loopcore.hooks.misspelt import tell_of_misspelt
 from loopcore.hooks.points import POINTS, PointName
-from loopcore.hooks.rule import Hooks
+from loopcore.hooks.rule import Function, Hooks
 from loopcore.output import Wanted, wanted
 from loopcore.settings import THINKING, Settings, ThinkingLevel, model_id
 from loopcore.tools import HasSpec, ToolSpec, spec_of
@@ -194,6 +195,12 @@ def rehooked(config: C, change: Rehook) -> C:
     """The configuration with its hooks changed, those of nested runs too; all else stays."""
     tools = [_rehooked_tool(tool, change) for tool in config.tools]
     return attrs.evolve(config, tools=tools, hooks=change(config.hooks))
+
+
+def with_functions(hook: Hooks, functions: Mapping[PointName, Function]) -> Hooks:
+    """The rule with these in place of its own, unchecked: a check reads their code."""
+    changed: dict[str, Any] = {str(point): done for point, done in functions.items()}
+    return evolve(hook, **changed)
 
 
 def _rehooked_tool(tool: ToolSpec | Nested, change: Rehook) -> ToolSpec | Nested:

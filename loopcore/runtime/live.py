@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from os import PathLike
 from typing import Final, Generic, Literal, TypeAlias
 
@@ -148,18 +148,9 @@ class Live(Generic[T]):
             move = Move(state.inbox, *step(self._stepping, state))
             self._take((move,), state.now)
         self.give(*given)
-        self._give_up_lost()
-
-    def _give_up_lost(self) -> None:
-        """Answer the tools that were under way when the journal was left (D82)."""
         lost = self._recording.in_flight if self._recording else frozenset[str]()
-        for effect in self.state.waiting:
-            if (
-                isinstance(effect, RunTool)
-                and effect.id in lost
-                and effect.spec.on_interrupt == "report"
-            ):
-                self.give(effect.fail(LOST.format(effect.spec.name), "interrupted"))
+        for answer in given_up(self.state, lost):
+            self.give(answer)
 
     def give(self, *given: Given) -> None:
         """Record and step these at once: all of them, or none.
@@ -290,6 +281,17 @@ class Live(Generic[T]):
             self.give(answer)
         except Rejected as refused:  # it is no answer to this effect
             self.give(effect.fail(str(refused)))
+
+
+def given_up(state: State, in_flight: Container[str]) -> list[Answer]:
+    """What becomes of the tools that were under way when a journal was left (D82)."""
+    return [
+        effect.fail(LOST.format(effect.spec.name), "interrupted")
+        for effect in state.waiting
+        if isinstance(effect, RunTool)
+        and effect.id in in_flight
+        and effect.spec.on_interrupt == "report"
+    ]
 
 
 LOST: Final = (

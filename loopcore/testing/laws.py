@@ -15,6 +15,7 @@ from returns.primitives.laws import (
     Lawful,
 )
 
+from loopcore.config import with_functions
 from loopcore.frozen import UNSET
 from loopcore.hooks.fold import fold
 from loopcore.hooks.merge import Allow, Ask, Block
@@ -24,7 +25,6 @@ from loopcore.hooks.updates import Update, rules
 from loopcore.runtime.purity import brief
 from loopcore.testing.check.checking import SETTINGS
 from loopcore.testing.strategies.changing import updates as drawn
-from loopcore.testing.strategies.listening import with_functions
 from loopcore.testing.strategies.plain import Drawn
 from loopcore.testing.strategies.seeing import views
 

@@ -5,11 +5,10 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
-from loopcore.config import AnyConfig, rehooked
-from loopcore.frozen import evolve
+from loopcore.config import AnyConfig, rehooked, with_functions
 from loopcore.hooks.fold import HookFault, code_of
 from loopcore.hooks.points import PointName
-from loopcore.hooks.rule import Hooks
+from loopcore.hooks.rule import Function, Hooks
 from loopcore.runtime.purity.blame import blame
 from loopcore.runtime.purity.differences import Returned, differing, is_same, returned
 from loopcore.runtime.purity.watch import Lookout
@@ -28,10 +27,10 @@ def asked_twice(config: C) -> C:
 
 
 def _hook(hook: Hooks) -> Hooks:
-    functions: dict[str, Any] = {
-        point: Twice(point, function) for point, function in hook.functions.items()
+    functions: dict[PointName, Function] = {
+        point: Twice(point, done) for point, done in hook.functions.items()
     }
-    return evolve(hook, **functions)
+    return with_functions(hook, functions)
 
 
 @frozen(slots=False)

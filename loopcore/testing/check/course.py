@@ -6,7 +6,7 @@ from typing import Any, Final
 from attrs import define, field, frozen
 from hypothesis import strategies as st
 
-from loopcore.config import LoopConfig, Nested
+from loopcore.config import LoopConfig, Nested, with_functions
 from loopcore.effects import Consult, Effect
 from loopcore.frozen import EMPTY, Json, freeze
 from loopcore.hooks.points import POINTS, PointName
@@ -24,7 +24,7 @@ from loopcore.testing.strategies.answering import answers, inputs
 from loopcore.testing.strategies.changing import updates
 from loopcore.testing.strategies.history import transcripts
 from loopcore.testing.strategies.leading import VISITS, Steps
-from loopcore.testing.strategies.listening import Heard, listening, with_functions
+from loopcore.testing.strategies.listening import Heard, listening
 from loopcore.testing.strategies.plain import Drawn, texts
 from loopcore.testing.strategies.walking import CLOCKS, SOME, Walk
 from loopcore.tools import ToolLike, ToolSpec, spec_of

@@ -1,23 +1,19 @@
 """A configuration with a spy on every hook, here and in the runs inside."""
 
 import functools
-from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from attrs import field, frozen
 
-from loopcore.config import AnyConfig, rehooked
-from loopcore.frozen import evolve
+from loopcore.config import AnyConfig, rehooked, with_functions
 from loopcore.hooks.points import POINTS, PointName
-from loopcore.hooks.rule import Function, Hooks
+from loopcore.hooks.rule import Hooks
 from loopcore.reducer import Effects, step
 from loopcore.state import State
 from loopcore.testing.invariants.passes import Raised, Said, heard
 
 EYE: Final = "eye"
 """The hook that sees all and is silent; it is asked first, so each pass begins with it."""
-
-Functions: TypeAlias = Mapping[PointName, Function]
 
 
 class Spy(functools.partial[object]):
@@ -54,12 +50,6 @@ def _silent(view: object) -> None:
     """Sees, and says nothing."""
 
 
-def _rule(functions: Functions, rule: Hooks) -> Hooks:
-    """The rule with these functions, unchecked: the check reads their code, and is slow."""
-    changed: dict[str, Any] = {str(name): done for name, done in functions.items()}
-    return evolve(rule, **changed)
-
-
 def spied(config: AnyConfig, ears: list[Said]) -> AnyConfig:
     """The same configuration, with everything that its hooks are asked and say noted."""
     return rehooked(config, lambda hooks: _listening(hooks, ears))
@@ -72,7 +62,9 @@ def _listening(hooks: tuple[Hooks, ...], ears: list[Said]) -> tuple[Hooks, ...]:
     ]
     for spy in (spy for functions in spies for spy in functions.values()):
         spy.hooks = every
-    return tuple(_rule(done, hook) for done, hook in zip(spies, every, strict=True))
+    return tuple(
+        with_functions(hook, done) for done, hook in zip(spies, every, strict=True)
+    )
 
 
 def _eye(hooks: tuple[Hooks, ...]) -> Hooks:
@@ -80,7 +72,7 @@ def _eye(hooks: tuple[Hooks, ...]) -> Hooks:
     name = EYE
     while any(hook.name == name for hook in hooks):
         name += "_"
-    return _rule(dict.fromkeys(POINTS, _silent), Hooks(name))
+    return with_functions(Hooks(name), dict.fromkeys(POINTS, _silent))
 
 
 @frozen(eq=False)

@@ -13,7 +13,7 @@ from loopcore.effects import CallModel, Effect, RunTool
 from loopcore.frozen import FrozenDict
 from loopcore.history import repair
 from loopcore.inputs import Abort, Answer, Input
-from loopcore.runtime.live import LOST
+from loopcore.runtime.live import given_up
 from loopcore.state import Rejected, State
 from loopcore.testing.explore.choices import Unsaid
 from loopcore.testing.invariants import Broken
@@ -153,14 +153,8 @@ class SimulatedRun:
             if refused is not None:
                 raise refused
             self.given += 1
-        for effect in self.state.waiting:
-            if (
-                isinstance(effect, RunTool)
-                and effect.id in lost
-                and effect.spec.on_interrupt == "report"
-            ):
-                text = LOST.format(effect.spec.name)
-                self.take(effect.fail(text, "interrupted"), "was under way")
+        for answer in given_up(self.state, lost):
+            self.take(answer, "was under way")
         self.start()
 
     def start(self) -> None:

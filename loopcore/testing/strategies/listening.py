@@ -5,10 +5,10 @@ from typing import Any
 
 from attrs import define, frozen
 
-from loopcore.frozen import evolve
+from loopcore.config import with_functions
 from loopcore.hooks.fold import code_of
 from loopcore.hooks.points import PointName
-from loopcore.hooks.rule import Hooks
+from loopcore.hooks.rule import Function, Hooks
 
 
 @define(eq=False)
@@ -47,10 +47,7 @@ class Listening:
 
 def listening(hook: Hooks, hear: Callable[[Heard], None]) -> Hooks:
     """The same rule; whenever it is asked, that is heard first."""
-    functions = {point: Listening(hook, point, hear) for point in hook.functions}
+    functions: dict[PointName, Function] = {
+        point: Listening(hook, point, hear) for point in hook.functions
+    }
     return with_functions(hook, functions)
-
-
-def with_functions(hook: Hooks, functions: Any) -> Hooks:  # noqa: ANN401  # by point
-    """The rule with these in place of its functions, unchecked: that reads their code."""
-    return evolve(hook, **functions)
