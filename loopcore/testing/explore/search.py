@@ -81,7 +81,8 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
             that it raises, or a function of the `RunTool`. For a nested run: the replies,
             of which its model may give any at each request.
         also: what may happen beside, at any moment, each at most once.
-        check: a function of a state; False or an AssertionError says that it is broken.
+        check: a function of a state; False, a text that says why, or an AssertionError
+            says that it is broken. Or a law.
         bound: how many states to visit at most.
         services: for each service that hooks consult, all it may give: JSON or an
             exception; and for each hook that asks a model, the replies.

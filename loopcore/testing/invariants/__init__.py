@@ -6,6 +6,7 @@ afterwards. `explore`, `simulate` and `loop_machine` use them all.
 """
 
 from loopcore.testing.invariants.asked import Chains, Memories, Requests
+from loopcore.testing.invariants.checks import Check, laws_of
 from loopcore.testing.invariants.ends import Ends, Outputs, Retries
 from loopcore.testing.invariants.gates import Gates, OneByOne
 from loopcore.testing.invariants.kept import Aborted, Paired, Queues
@@ -15,7 +16,7 @@ from loopcore.testing.invariants.results import Results
 from loopcore.testing.invariants.shown import Views
 from loopcore.testing.invariants.spies import Watched
 from loopcore.testing.invariants.told import Balance, Coded, Counted, Tokens, Waiting
-from loopcore.testing.invariants.watch import LAWS, Check, Watch, laws_of
+from loopcore.testing.invariants.watch import LAWS, Watch
 
 __all__ = [
     "LAWS",

@@ -1,7 +1,7 @@
 """A run under the eyes of laws: every step is taken twice, and seen by each of them."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterable
+from typing import Any, Final, TypeAlias, cast
 
 from attrs import field, frozen
 from returns.result import Failure, Success
@@ -17,7 +17,8 @@ from loopcore.testing.invariants.asked import Chains, Memories, Requests
 from loopcore.testing.invariants.ends import Ends, Outputs, Retries
 from loopcore.testing.invariants.gates import Gates, OneByOne
 from loopcore.testing.invariants.kept import Aborted, Paired, Queues
-from loopcore.testing.invariants.moment import Broken, Law, Moment, hold, name_of
+from loopcore.testing.invariants.mistakes import told
+from loopcore.testing.invariants.moment import Broken, Law, Moment, name_of
 from loopcore.testing.invariants.passes import passes
 from loopcore.testing.invariants.results import Results
 from loopcore.testing.invariants.shown import Views
@@ -30,39 +31,6 @@ LAWS: Final[tuple[Law, ...]] = (
     *(Tokens(), Counted(), Views()),
 )
 """What must hold at every step of every run, as laws that have seen nothing yet."""
-
-Check: TypeAlias = Callable[[State], object]
-"""A user's own law of states: False, or an AssertionError, says that one breaks it."""
-
-
-@frozen(eq=False)
-class Checked:
-    """A function of states, as a law of its name."""
-
-    check: Check
-    name: str
-
-    def see(self, moment: Moment) -> "Checked":
-        """Look at a step."""
-        hold(self.check(moment.after) is not False, "it says no of {}", moment.after)
-        return self
-
-
-def laws_of(*given: Check | Law | None) -> tuple[Law, ...]:
-    """Laws, and functions as laws."""
-    return tuple(_law(one) for one in given if one is not None)
-
-
-def _law(given: Any) -> Law:  # noqa: ANN401  # a law or a function
-    if isinstance(given, type):
-        message = f"{given.__name__} is a class; give an instance: {given.__name__}()"
-        raise TypeError(message)
-    if hasattr(given, "see"):
-        law: Law = given
-        return law
-    name = getattr(given, "__name__", None)
-    return Checked(given, name or repr(given))
-
 
 Taken: TypeAlias = "Success[Watch] | Failure[Rejected]"
 
@@ -157,13 +125,19 @@ def look(law: Law, moment: Moment) -> Law:
         Broken: if it does not hold.
     """
     try:
-        return law.see(moment)
-    except AssertionError as problem:
-        said = str(problem)
-        raise Broken(name_of(law), said, moment.before, moment.given) from problem
-    except LookupError as problem:
-        said = f"the law cannot follow the run any more: {problem!r}"
-        raise Broken(name_of(law), said, moment.before, moment.given) from problem
+        after: Any = law.see(moment)
+        if hasattr(after, "see"):
+            return cast("Law", after)
+        said = NO_LAW.format(after)
+    except Exception as error:
+        said = told(error, "the law")
+        raise Broken(name_of(law), said, moment.before, moment.given) from error
+    raise Broken(name_of(law), said, moment.before, moment.given)
+
+
+NO_LAW: Final = (
+    "its see() returned {}; return the law as it is afterwards: `return self`"
+)
 
 
 def _difference(one: tuple[State, Effects], other: tuple[State, Effects]) -> str:

@@ -44,8 +44,8 @@ def loop_machine(config: Configs, *checks: Check | Law) -> type[LoopCase]:
 
     Args:
         config: what the runs are; or a strategy, for one that is drawn.
-        checks: more that must hold: functions of a state, where False or an
-            AssertionError says that it is broken; or laws.
+        checks: more that must hold: functions of a state, where False, a text that says
+            why, or an AssertionError says that it is broken; or laws.
 
     >>> TestLoop = loop_machine(LoopConfig(model="test:m"), lambda state: state.run < 9)
     """

@@ -10,7 +10,7 @@ from loopcore.inputs import Input
 from loopcore.testing.explore.choices import Choices
 from loopcore.testing.faults import Crash, Fault, FullDisk, draw
 from loopcore.testing.invariants import Law
-from loopcore.testing.invariants.watch import Checked
+from loopcore.testing.invariants.checks import Checked
 
 F = TypeVar("F", bound=Fault)
 

@@ -21,7 +21,7 @@ from loopcore.testing.explore.known import refuse_unknown
 from loopcore.testing.faults import Fault
 from loopcore.testing.faults import listed as faults_of
 from loopcore.testing.invariants import LAWS, Check, Law, laws_of
-from loopcore.testing.invariants.watch import Checked
+from loopcore.testing.invariants.checks import Checked
 from loopcore.testing.simulate.plan import Plan
 from loopcore.testing.simulate.run import Ended, Happened, simulated
 from loopcore.testing.simulate.shrink import smallest
@@ -65,8 +65,8 @@ def simulate(  # noqa: PLR0913  # each is a kind of thing that can happen
         faults: what may go wrong, each with its chance: see `loopcore.testing.faults`.
             A crash or a full disk needs a journal: there is a real one for each run, in a
             temporary folder.
-        check: a function of a state; False or an AssertionError says that it is broken.
-            It sees every state.
+        check: a function of a state; False, a text that says why, or an AssertionError
+            says that it is broken. It sees every state. Or a law.
         also: what happens beside, each once, at a moment that the seed decides.
         services: for each service that hooks consult, what it may give: JSON or an
             exception; and for each hook that asks a model, the replies.

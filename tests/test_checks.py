@@ -1,0 +1,187 @@
+"""What a user's law may say, and what is told of it, by whoever looks at it."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from hypothesis import Phase, settings
+
+from loopcore import LoopConfig, State, ToolCall, ToolSpec
+from loopcore.testing import explore, loop_machine, simulate
+from loopcore.testing.invariants import Broken, Moment
+
+CONFIG: Final = LoopConfig(model="test:m", tools=[ToolSpec("add")])
+SCRIPT: Final[dict[str, Any]] = {
+    "replies": [ToolCall("add"), "done"],
+    "tools": {"add": ["2"]},
+}
+
+
+def explored(check: Any) -> str:
+    """What `explore` says of a check, and where."""
+    found = explore(CONFIG, "go", **SCRIPT, check=check).counterexample
+    return "" if found is None else f"{found.law}: {found.said}\n{len(found.inputs)}"
+
+
+def simulated(check: Any) -> str:
+    """What `simulate` says of it."""
+    found = simulate(CONFIG, "go", **SCRIPT, check=check, seeds=[1]).counterexample
+    return "" if found is None else f"{found.law}: {found.said}\n{len(found.inputs)}"
+
+
+def watched(check: Any) -> str:
+    """What `simulate` says of it, if all laws see every step."""
+    found = simulate(
+        CONFIG, "go", **SCRIPT, check=check, seeds=[1], watched=1.0
+    ).counterexample
+    return "" if found is None else f"{found.law}: {found.said}\n{len(found.inputs)}"
+
+
+def machined(check: Any) -> str:
+    """What `loop_machine` says of it."""
+    case: Any = loop_machine(CONFIG, check)
+    case.settings = settings(
+        case.settings,
+        max_examples=30,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+    )
+    try:
+        case("runTest").runTest()
+    except Broken as found:
+        told = re.findall(r"It takes (\d+) input", str(found))
+        return f"{found.law}: {found.said}\n{told[0]}"
+    return ""
+
+
+Look = Callable[[Any], str]
+LOOKS: Final[dict[str, Look]] = {
+    "explore": explored,
+    "simulate": simulated,
+    "simulate, watched": watched,
+    "loop_machine": machined,
+}
+everywhere: Final = pytest.mark.parametrize("look", LOOKS.values(), ids=[*LOOKS])
+
+
+def answering(value: object) -> Callable[[State], object]:
+    """A check that says this of every state that is over."""
+
+    def check(state: State) -> object:
+        return value if state.stop else None
+
+    return check
+
+
+@everywhere
+@pytest.mark.parametrize("value", [None, True])
+def test_a_check_that_says_nothing_or_yes_holds(look: Look, value: object) -> None:
+    assert not look(answering(value))
+
+
+@everywhere
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (False, "it says no of <run r: "),
+        ("two at once", "two at once"),
+        (0, "it returned 0, which is no answer; return None or True if the law holds"),
+        ([], "it returned [], which is no answer"),
+        ("", "it returned '', which is no answer"),
+        (7, "it returned 7, which is no answer"),
+    ],
+)
+def test_a_check_that_says_anything_else_does_not_hold(
+    look: Look, value: object, said: str
+) -> None:
+    """A text is why; what may mean either is never taken for a yes."""
+    assert look(answering(value)).startswith(f"check: {said}")
+
+
+def divides(state: State) -> object:
+    """Fails once a run is over."""
+    return 1 // (0 if state.stop else 1) == 1
+
+
+def reads(state: State) -> None:
+    """Fails in what it calls."""
+    if state.stop:
+        int("x")
+
+
+def fails_later(state: State) -> None:
+    """Asserts when a run is over, and fails before it is."""
+    if state.stop:
+        raise AssertionError("over")
+    if state.turns == 0 and state.inputs > 3:
+        raise ValueError(state)
+
+
+class Reads:
+    """A law that fails."""
+
+    def see(self, moment: Moment) -> "Reads":
+        """Look at a step."""
+        return {True: self}[moment.after.stop is None]
+
+
+class Forgets:
+    """A law that returns nothing."""
+
+    def see(self, moment: Moment) -> None:
+        """Look at a step."""
+
+
+HERE: Final = r"at test_checks\.py:\d+"
+FAILING: Final[list[tuple[Any, str]]] = [
+    (
+        divides,
+        rf"divides: the check itself failed: ZeroDivisionError: .* by zero {HERE}",
+    ),
+    (reads, rf"reads: the check itself failed: ValueError: invalid literal .* {HERE}"),
+    (fails_later, "fails_later: over"),
+    (Reads(), rf"A law that fails: the law itself failed: KeyError: False {HERE}"),
+    (Forgets(), "A law that returns nothing: its see.. returned None; return the law"),
+]
+
+
+@everywhere
+@pytest.mark.parametrize(("check", "said"), FAILING)
+def test_a_check_that_fails_is_told_with_the_way_to_it(
+    look: Look, check: Any, said: str
+) -> None:
+    found = look(check)
+
+    assert re.match(said, found), found
+    assert found.splitlines()[-1].isdigit()
+
+
+@everywhere
+@pytest.mark.parametrize("check", [3, "yes", (divides, reads)])
+def test_what_is_no_check_is_refused(look: Look, check: Any) -> None:
+    with pytest.raises(TypeError, match="a check is a function of a state, or a law"):
+        look(check)
+
+
+BARE: Final = """
+def small(state):
+    assert (
+        state.stop is None
+    )
+"""
+
+
+@everywhere
+def test_a_bare_assert_shows_its_source_line(look: Look, tmp_path: Any) -> None:
+    path = tmp_path / "bare.py"
+    path.write_text(BARE)
+    space: dict[str, Any] = {}
+    exec(compile(BARE, str(path), "exec"), space)  # noqa: S102  # pytest writes asserts of its own files anew
+
+    found = look(space["small"])
+
+    assert re.match(r"small: `.*state\.stop is None.*` at bare\.py:[34]\n", found), (
+        found
+    )
