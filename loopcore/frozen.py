@@ -186,13 +186,18 @@ def freeze(value: object, path: str = "", depth: int = DEPTH) -> Any:  # noqa: A
             return _freeze_deep(value, path, depth)
 
 
+OBJECTS: Final = dict, Mapping
+ARRAYS: Final = list, tuple, PVector
+"""The commonest first: a class that is only registered as one is found slowly."""
+
+
 def _freeze_deep(value: object, path: str, depth: int) -> Json:
     if not depth:
         raise NotJson(path, f"nested more than {DEPTH} levels deep (or holds itself)")
-    if isinstance(value, Mapping):
+    if isinstance(value, OBJECTS):
         pairs = dict[object, object](value)  # pyright: ignore[reportUnknownArgumentType]
         return _freeze_object(pairs, path, depth - 1)
-    if isinstance(value, list | tuple | PVector):
+    if isinstance(value, ARRAYS):
         items = tuple[object, ...](value)  # pyright: ignore[reportUnknownArgumentType]
         return tuple(
             freeze(item, f"{path}[{n}]", depth - 1) for n, item in enumerate(items)

@@ -93,7 +93,7 @@ class Chain:
         """
         try:
             text = line.decode()
-            data = json.loads(text, parse_constant=_no_constant)
+            data = _parse(text)
         except (ValueError, RecursionError) as problem:
             raise Damaged(_what(line, problem)) from None
         if text.endswith("\r"):
@@ -140,6 +140,9 @@ EMPTY_LINE: Final = "it is empty"
 def _no_constant(name: str) -> NoReturn:
     message = f"{name} is no JSON value"
     raise ValueError(message)
+
+
+_parse: Final = json.JSONDecoder(parse_constant=_no_constant).decode
 
 
 def header_data(header: Header) -> dict[str, Json]:
