@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar, assert_never
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
+from loopcore.frozen import evolve
 from loopcore.inputs import Answer
 from loopcore.messages import AssistantMessage, ModelError, Part, Text, Thinking
 from loopcore.runtime.running import LATE

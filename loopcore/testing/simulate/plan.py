@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from loopcore.config import AnyConfig
+from loopcore.frozen import evolve
 from loopcore.inputs import Input
 from loopcore.testing.explore.choices import Choices
 from loopcore.testing.faults import Crash, Fault, FullDisk, draw

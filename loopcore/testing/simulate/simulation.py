@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from loopcore.config import AnyConfig
-from loopcore.frozen import EMPTY, FrozenDict, counted
+from loopcore.frozen import EMPTY, FrozenDict, counted, evolve
 from loopcore.inputs import Input
 from loopcore.reducer import Given
 from loopcore.reducer.door import input_of
