@@ -262,7 +262,9 @@ IMPURE: Final = (
 def _dropped(function: object) -> str:
     """A vector is not changed by append; say so to whoever drops what it returns."""
     code = getattr(function, "__code__", None)
-    return _dropped_in(code, inspect.ismethod(function)) if code else ""
+    if code is None or not (GROW & {*code.co_names} and VECTORS & {*code.co_names}):
+        return ""
+    return _dropped_in(code, inspect.ismethod(function))
 
 
 @functools.lru_cache(maxsize=256)  # reading code takes longer than making a rule
@@ -282,8 +284,8 @@ def _dropped_in(code: Any, is_method: bool) -> str:  # noqa: ANN401, FBT001  # a
     return ""
 
 
-VECTORS: Final = ("messages", "transcript", "new_messages")
-GROW: Final = ("append", "extend")
+VECTORS: Final = frozenset(("messages", "transcript", "new_messages"))
+GROW: Final = frozenset(("append", "extend"))
 NOISE: Final = ("CACHE", "EXTENDED_ARG")
 
 
