@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
 from typing import Any, Final
 
 import pytest
@@ -40,7 +39,6 @@ from loopcore.policies import (
     truncate_results,
 )
 from loopcore.testing import ScriptedModel, check_hooks
-from loopcore.testing.check.process import process_of
 from tests import standing_in
 from tests import wrong_hooks as wrong
 
@@ -582,31 +580,6 @@ def test_a_hook_that_was_never_asked_is_told() -> None:
     checked = check_hooks(stop, after, examples=5)
 
     assert ("after was never asked at should_stop_after_turn",) == checked.unchecked
-
-
-def test_a_hook_that_cannot_be_sent_to_another_process_is_told() -> None:
-    lock = Lock()
-
-    def locked(view: ContextView) -> ContextUpdate:
-        with lock:
-            return ContextUpdate(system=view.model)
-
-    (said,) = check_hooks(Hooks(transform_context=locked), examples=5).unchecked
-
-    assert said.startswith("the hooks cannot be sent to another process: ")
-    assert "lock" in said
-
-
-def test_a_process_that_has_ended_is_told_and_started_anew() -> None:
-    ended = process_of("7")
-    ended.close()
-
-    assert ended.ask(b"") == "another process was asked about the hooks, and ended (0)"
-    assert process_of("7") is not ended
-    assert str(process_of("7").ask(b"nothing")).startswith(
-        "the hooks cannot be asked in another process: UnpicklingError: "
-    )
-    process_of("7").close()
 
 
 @pytest.mark.parametrize("name", ["deploy", "look", "add", "pay"])

@@ -5,11 +5,12 @@ import pickle
 import sys
 from contextlib import suppress
 from functools import lru_cache
+from threading import Lock, RLock
 from typing import IO, Any, Final, NoReturn
 
 from loopcore.hooks.fold import fold
 from loopcore.runtime.model import Model
-from loopcore.runtime.purity import Returned, returned
+from loopcore.runtime.purity import Lookout, Returned, blame, returned
 from loopcore.runtime.tool import Tool
 from loopcore.tools import ToolSpec
 
@@ -39,6 +40,16 @@ def cached_of(function: Any, parameters: Any) -> Any:  # noqa: ANN401  # as func
     return lru_cache(**parameters)(function)
 
 
+def lock_of() -> Any:  # noqa: ANN401  # it has no name of its own
+    """A lock that nobody holds."""
+    return Lock()
+
+
+def rlock_of() -> Any:  # noqa: ANN401  # as above
+    """The same, that its holder may take again."""
+    return RLock()
+
+
 def _said(hook: Any, point: Any, view: Any) -> str:  # noqa: ANN401  # as they were packed
     folded = fold((hook,), point, view)
     if folded.fault:
@@ -47,15 +58,48 @@ def _said(hook: Any, point: Any, view: Any) -> str:  # noqa: ANN401  # as they w
     return said_text(returned(point, answer))
 
 
+def _watched(hook: Any, point: Any, view: Any) -> tuple[str, str]:  # noqa: ANN401  # as above
+    """What a hook says, and which clock or chance it reached, as a sentence.
+
+    Here nothing is remembered yet: what a cache kept from the watch over there, it does
+    not keep from this one. The first call may read files, as a time zone does once.
+    """
+    with Lookout(hook.functions[point], around=False) as watch:
+        said = _said(hook, point, view)
+    found = [reach for reach in watch.found if reach.world in ("clock", "randomness")]
+    return said, blame(found) if found else ""
+
+
 def _asked(packed: bytes) -> object:
-    """What these hooks say, or why they cannot be asked."""
+    """What these hooks say, or why they cannot be asked.
+
+    Each hook by itself: one that cannot be loaded says why, in place of its answers.
+    """
     try:
-        path, hooks = pickle.loads(packed)  # noqa: S301  # packed by this very program
+        path, hooks, views, asks = pickle.loads(packed)  # noqa: S301  # packed by this very program
         sys.path[:] = path
-        asked = pickle.loads(hooks)  # noqa: S301  # as above
-        return [_said(hook, point, view) for hook, point, view in asked]
+        loaded = [_loaded(hook) for hook in hooks]
+        shown = pickle.loads(views)  # noqa: S301  # as above
     except Exception as problem:  # noqa: BLE001  # whatever loading them does
         return f"{type(problem).__name__}: {problem}"
+    lost = {n: hook for n, hook in enumerate(loaded) if isinstance(hook, str)}
+    said = [
+        (None, "") if n in lost else _watched(loaded[n], point, shown[view])
+        for n, point, view in asks
+    ]
+    return {"said": said, "lost": list(lost.items())}
+
+
+def _loaded(hook: bytes) -> Any:  # noqa: ANN401  # a hook, or why it is none
+    try:
+        return pickle.loads(hook)  # noqa: S301  # packed by this very program
+    except Exception as problem:  # noqa: BLE001  # whatever loading it does
+        return f"{type(problem).__name__}: {problem}"
+
+
+def _ordered(texts: list[list[str]]) -> object:
+    """The order that these texts have in a set here."""
+    return [list(set(some)) for some in texts]
 
 
 def send(stream: IO[bytes], data: bytes) -> None:
@@ -78,6 +122,8 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
 
 
 LENGTH: Final = 8
+ORDER: Final = b"?"
+"""What begins a question about the order of texts; no pickle begins so."""
 
 
 def main() -> None:
@@ -86,4 +132,8 @@ def main() -> None:
     sys.stdout = sys.stderr  # where hooks print to
     with suppress(EOFError):
         while True:
-            send(tells, json.dumps(_asked(receive(asks))).encode())
+            asked = receive(asks)
+            said = (
+                _ordered(json.loads(asked[1:])) if asked[:1] == ORDER else _asked(asked)
+            )
+            send(tells, json.dumps(said).encode())

@@ -1,5 +1,6 @@
 """What a hook reaches beside its view, and whether that makes a difference."""
 
+from loopcore.runtime.purity.around import reachable
 from loopcore.runtime.purity.blame import blame
 from loopcore.runtime.purity.differences import (
     Returned,
@@ -24,5 +25,6 @@ __all__ = [
     "differing",
     "is_own",
     "is_same",
+    "reachable",
     "returned",
 ]

@@ -64,6 +64,13 @@ def changed(before: dict[Root, Print], after: dict[Root, Print]) -> list[Root]:
     return [root for root, made in after.items() if before.get(root, made) != made]
 
 
+def reachable(function: Callable[..., object]) -> list[object]:
+    """The values that stand around a function, and around those of its own it calls."""
+    look = _Look()
+    look.at(function)
+    return look.values
+
+
 @define(eq=False)
 class _Look:
     """One look around; nothing is looked at twice."""
@@ -71,6 +78,7 @@ class _Look:
     found: dict[Root, Print] = field(factory=dict[Root, Print])
     seen: set[int] = field(factory=set[int])
     left: int = MOST
+    values: list[object] = field(factory=list[object])
 
     def at(self, function: Any) -> None:  # noqa: ANN401  # anything that can be called
         """Look around this function, if nobody has."""
@@ -107,6 +115,7 @@ class _Look:
             self._root(Root(root.where, name, root.code), value)
 
     def _root(self, root: Root, value: object) -> None:
+        self.values.append(value)
         if isinstance(value, types.FunctionType | types.MethodType) and _is_ours(value):
             self.found[root] = self.print(dict(vars(value)), DEEPEST)
             self.at(value)

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 from attrs import frozen
 
 from loopcore.hooks.fold import code_of
-from loopcore.runtime.purity.around import Root, changed, prints
+from loopcore.runtime.purity.around import Print, Root, changed, prints
 from loopcore.runtime.purity.places import base, is_own
 from loopcore.runtime.purity.world import (
     World,
@@ -40,10 +40,14 @@ class Lookout:
     """While it is entered, whatever this function reaches beside its arguments is noted.
 
     `found` has each once, in the order of their places.
+
+    Args:
+        function: what is watched.
+        around: whether it is also seen what is left changed in globals and closures.
     """
 
-    def __init__(self, function: Callable[..., object]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[..., object], *, around: bool = True) -> None:
+        self._function, self._around = function, around
         self._file = getattr(code_of(function), "co_filename", "")
         self._reached: dict[str, Reach] = {}
         self._made: list[random.Random] = []
@@ -54,7 +58,7 @@ class Lookout:
         return tuple(self._reached.values())
 
     def __enter__(self) -> Self:
-        self._before = prints(self._function)
+        self._before = self._prints()
         here = inspect.currentframe()
         self._old, self._outer = sys.getprofile(), here.f_back if here else None
         self._collects = gc.isenabled()
@@ -75,9 +79,12 @@ class Lookout:
             sys.setprofile(self._old)
         if self._collects:
             gc.enable()
-        for root in changed(self._before, prints(self._function)):
+        for root in changed(self._before, self._prints()):
             self._note(_left(root))
         del self._before, self._outer
+
+    def _prints(self) -> dict[Root, Print]:
+        return prints(self._function) if self._around else {}
 
     def _event(self, frame: FrameType, event: str, called: Any) -> None:  # noqa: ANN401  # as sys.setprofile gives it
         if frame is self._outer:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from typing import Final
+from warnings import warn
 
 from loopcore.config import Nested
 from loopcore.hooks.rule import Hooks
@@ -58,6 +59,8 @@ def check_hooks(
     failure = check.examples(examples) or check.rest()
     if failure is not None:
         raise failure from None
+    for said in check.unchecked:
+        warn(f"check_hooks did not try all: {said}", stacklevel=2)
     return check.checked
 
 

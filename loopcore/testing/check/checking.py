@@ -1,7 +1,6 @@
 """Trying hooks on made-up runs, and what was seen of those that keep all laws."""
 
 from collections import Counter
-from itertools import islice
 from typing import Any, Final
 
 from attrs import define, field, frozen
@@ -12,15 +11,12 @@ from hypothesis.errors import Flaky
 from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.testing.check.broken import Breach, told
-from loopcore.testing.check.course import Offer, course, gone_over
+from loopcore.testing.check.course import Course, Offer, course, gone_over
 from loopcore.testing.check.elsewhere import Sample, ask_elsewhere
 from loopcore.testing.check.memory import long_run
 from loopcore.testing.check.one_view import Cares, Judge
 from loopcore.testing.check.together import first_at, stand_together
 from loopcore.testing.strategies.listening import Heard
-
-SAMPLES: Final = 60
-"""How many views are taken to another process, the last ones first."""
 
 MADE_UP: Final = (
     " (Its tools are made up here. If it is about some, give them: "
@@ -105,20 +101,19 @@ class Check:
         found = course(draw, self.hooks, point, self.offer)
         try:
             for heard in tuple(found.ear.heard):
-                self._judge(heard)
+                self._judge(heard, found)
             gone_over(found)
         except Breach as problem:
             problem.program = found.program
             self.broken.append(problem)
             raise
 
-    def _judge(self, heard: Heard) -> None:
+    def _judge(self, heard: Heard, run: Course) -> None:
         hook, point, view = heard.hook, heard.point, heard.view
         asked = self._judging.judge(heard)
         self.views[hook.name, point] += 1
         self.wrote[hook.name, point] += bool(asked.said)
-        if asked.said:
-            self.samples.append(Sample(hook, point, view, asked.said))
+        self.samples.append(Sample(hook, point, view, asked.said, run))
         if len(self.hooks) > 1 and hook is first_at(self.hooks, point):
             stand_together(self.hooks, point, view)
 
@@ -130,11 +125,9 @@ class Check:
         """What a long run and another process show, once all examples are fine."""
         try:
             long_run(self.hooks, self.offer, self._judging)
-            spread = self.samples[:: -max(1, len(self.samples) // SAMPLES)]
-            problem = ask_elsewhere(list(islice(spread, SAMPLES)))
+            self.unchecked = ask_elsewhere(self.samples[::-1])
         except Breach as found:
             return told(found)
-        self.unchecked = (problem,) if problem else ()
         return None
 
 

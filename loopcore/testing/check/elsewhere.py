@@ -1,79 +1,156 @@
-"""The same views in another process, whose hash seed is another."""
+"""The same views in other processes, whose hash seeds are others."""
 
-import dis
-import io
 import pickle
-import sys
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
-from functools import lru_cache
-from types import CodeType, ModuleType
+import re
+from collections.abc import Iterable
 from typing import Any, Final
 
-import cloudpickle  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]  # it has none
 from attrs import frozen
-from pyrsistent import PVector
 
-from loopcore.frozen import vector
-from loopcore.hooks.fold import code_of
 from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Hooks
-from loopcore.runtime.model import Model
-from loopcore.runtime.purity import Returned, base, is_own
-from loopcore.runtime.tool import Tool
+from loopcore.runtime.purity import Returned
 from loopcore.testing.check.asking import place
-from loopcore.testing.check.broken import broken, shortened
-from loopcore.testing.check.process import process_of
-from loopcore.testing.elsewhere import cached_of, model_of, said_text, tool_of
+from loopcore.testing.check.broken import Breach, broken, shortened
+from loopcore.testing.check.course import Course
+from loopcore.testing.check.packing import pack
+from loopcore.testing.check.process import ALWAYS, SEEDS, processes_for
+from loopcore.testing.check.unordered import suspects, texts_in_sets
+from loopcore.testing.elsewhere import said_text
 
 
 @frozen(eq=False)
 class Sample:
-    """A hook, a view, and what the hook said about it here."""
+    """A hook, a view, what the hook said about it here, and the run that led there."""
 
     hook: Hooks
     point: PointName
     view: Any
     said: Returned
+    course: Course | None = None
 
 
-SEEDS: Final = ("1", "2", "3")
-
-
-def ask_elsewhere(samples: list[Sample]) -> str:
-    """Ask all of this in other processes; why it cannot be asked there, if it cannot.
+def ask_elsewhere(samples: list[Sample]) -> tuple[str, ...]:
+    """Ask all of this in other processes; what cannot be asked there, and why.
 
     Raises:
-        Breach: if a hook says something else there.
+        Breach: if a hook says something else there, about the smallest such view.
     """
-    if not samples:
-        return ""
-    try:
-        packed = _packed(samples)
-    except Exception as problem:  # noqa: BLE001  # whatever a hook holds on to
-        return f"the hooks cannot be sent to another process: {problem}"
-    here = [said_text(sample.said) for sample in samples]
-    sets = any(_suspects(sample.hook, sample.point) for sample in samples)
-    for seed in SEEDS if sets else SEEDS[:1]:
-        there = process_of(seed).ask(packed)
-        if isinstance(there, str):
-            return there
-        for sample, one, other in zip(samples, here, there, strict=True):
-            if one != other:
-                raise broken("hash_seed", _other(sample, one, other), sample.view)
-    return ""
+    hooks = list({id(s.hook): s.hook for s in samples}.values())
+    packed, path = pack((*hooks, [s.view for s in samples]))
+    *kept, views = packed
+    lost = {n: said for n, said in enumerate(kept) if isinstance(said, str)}
+    if isinstance(views, str):
+        return (f"the views {TO_OTHERS}: {views}",)
+    place_of = {id(hook): n for n, hook in enumerate(hooks)}
+    places = [place_of[id(s.hook)] for s in samples]
+    asks = [
+        (n, s.point, at)
+        for at, (n, s) in enumerate(zip(places, samples, strict=True))
+        if n not in lost
+    ]
+    sent = [b"" if isinstance(one, str) else one for one in kept]
+    asked = [samples[at] for _, _, at in asks]
+    texts = [found for hook in hooks for found in texts_in_sets(hook)]
+    said = _all_said(pickle.dumps((list(path), sent, views, asks)), texts, asked)
+    named = {hooks[n].name: problem for n, problem in lost.items()}
+    told = (f"hook {name!r} {TO_OTHERS}: {why}" for name, why in named.items())
+    return (*told, *said)
+
+
+TO_OTHERS: Final = "cannot be sent to another process"
+
+
+def _all_said(
+    packed: bytes, texts: list[list[str]], asked: list[Sample]
+) -> tuple[str, ...]:
+    """What goes wrong in the other processes; all of them are asked at once."""
+    if not asked:
+        return ()
+    uses_sets = any(suspects(hook, point) for hook, point in _points(asked))
+    others = processes_for(texts, SEEDS if texts or uses_sets else ALWAYS)
+    problems = [one.tell(packed) for one in others]
+    found = [p or one.hear() for p, one in zip(problems, others, strict=True)]
+    troubles = dict.fromkeys(one for one in found if isinstance(one, str))
+    answers = [one for one in found if not isinstance(one, str)]
+    for answer in answers:
+        _refuse_reaching(asked, answer["said"])
+    here = [said_text(sample.said) for sample in asked]
+    _compare(asked, here, [[said for said, _ in a["said"]] for a in answers])
+    names = dict.fromkeys(why for a in answers for _, why in a["lost"])
+    return (*troubles, *(f"a hook {TO_OTHERS}: {why}" for why in names))
+
+
+def _points(asked: list[Sample]) -> list[tuple[Hooks, PointName]]:
+    found: dict[tuple[int, PointName], tuple[Hooks, PointName]] = {
+        (id(s.hook), s.point): (s.hook, s.point) for s in asked
+    }
+    return list(found.values())
+
+
+def _refuse_reaching(asked: list[Sample], said: list[tuple[str, str]]) -> None:
+    """A clock that was read once, and kept where the watch did not see it."""
+    for sample, (_, reached) in zip(asked, said, strict=True):
+        if reached:
+            sentence = (
+                f"Hook {sample.hook.name!r} reads a clock or draws a random number at "
+                f"{sample.point}, the first time it is asked in a process. {reached}"
+            )
+            raise _at(sample, broken("pure", sentence, sample.view))
+
+
+def _compare(
+    asked: list[Sample], here: list[str], there: list[list[str | None]]
+) -> None:
+    """None stands for a hook that could not be loaded there."""
+    found = [
+        (sample, one, said)
+        for n, (sample, one) in enumerate(zip(asked, here, strict=True))
+        for other in there
+        for said in (other[n],)
+        if said is not None and said != one
+    ]
+    if found:
+        least = min(found, key=lambda one: len(repr(one[0].view)))
+        raise _at(least[0], broken("hash_seed", _other(*least), least[0].view))
+
+
+def _at(sample: Sample, found: Breach) -> Breach:
+    found.program = sample.course.program if sample.course else ""
+    return found
 
 
 def _other(sample: Sample, one: str, other: str) -> str:
     where = f"{sample.point} ({place(sample.hook, sample.point)})"
-    found = _suspects(sample.hook, sample.point)
-    cause = f"It uses {found[0]}. {UNORDERED}" if found else REMEMBERED
     return (
         f"Hook {sample.hook.name!r} gave two answers to the same view at {where}: "
-        f"{shortened(one)}, and in another process {shortened(other)}. {cause}"
+        f"{shortened(one)}, and in another process {shortened(other)}. "
+        f"{_cause(suspects(sample.hook, sample.point), one + other)}"
     )
 
 
+def _cause(found: Iterable[str], said: str) -> str:
+    """Why it may say something else there, and what to write instead."""
+    if ADDRESS.search(said):
+        return ADDRESSES
+    named = list(found)
+    if not named:
+        return REMEMBERED
+    ids = [one for one in named if one.startswith("id(")]
+    advice = [IDS] if ids else []
+    advice += [UNORDERED] if len(ids) < len(named) else []
+    return " ".join((f"It uses {' and '.join(named)}.", *advice))
+
+
+ADDRESS: Final = re.compile(r"\b0x[0-9a-f]{6,}")
+ADDRESSES: Final = (
+    "It says where an object lies, as `repr` does of objects that have no text of their "
+    "own: that is another place in every process. Say what it holds, or its name."
+)
+IDS: Final = (
+    "An id is where an object lies, which is another place in every process: compare "
+    "what is held with `==`."
+)
 UNORDERED: Final = (
     "Python orders a set of texts, and hashes them, differently in every process: sort it "
     "(`sorted(...)`), or keep a dict or a list."
@@ -83,77 +160,3 @@ REMEMBERED: Final = (
     "saved, forked and replayed with the run (`Hooks(..., memo=...)`, `view.memo`). Or it "
     "depends on the order of a set, which is another one in every process."
 )
-
-
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # as above
-    """Takes models and tools as their data, and vectors as what they hold."""
-
-    def reducer_override(self, obj: Any) -> Any:  # noqa: ANN401  # pickle's own signature
-        if isinstance(obj, Model):
-            return model_of, (obj.id,)
-        if isinstance(obj, Tool):
-            return tool_of, (obj.spec,)
-        if isinstance(obj, CACHED):
-            return cached_of, (obj.__wrapped__, obj.cache_parameters())
-        if isinstance(obj, PVector):
-            return vector, (list[object](obj),)  # pyright: ignore[reportUnknownArgumentType]  # of anything
-        otherwise: Any = super().reducer_override(obj)  # pyright: ignore[reportUnknownVariableType]  # as above
-        return otherwise
-
-
-CACHED: Final = type(lru_cache(len))
-"""What `functools.cache` and `lru_cache` make."""
-
-
-def _packed(samples: list[Sample]) -> bytes:
-    """The hooks by value: no module of the program is imported over there."""
-    out = io.BytesIO()
-    with _by_value():
-        asked = [(sample.hook, sample.point, sample.view) for sample in samples]
-        _Pickler(out).dump(asked)
-    return pickle.dumps((sys.path, out.getvalue()))
-
-
-@contextmanager
-def _by_value() -> Generator[None]:
-    found = (m for m in list(sys.modules.values()) if _is_of_the_program(m))
-    modules = list({module.__name__: module for module in found}.values())
-    for module in modules:
-        cloudpickle.register_pickle_by_value(module)
-    try:
-        yield
-    finally:
-        for module in modules:
-            cloudpickle.unregister_pickle_by_value(module)
-
-
-def _is_of_the_program(module: Any) -> bool:  # noqa: ANN401  # others put odd things there
-    file = getattr(module, "__file__", None)
-    named = isinstance(module, ModuleType) and module.__name__ != "__main__"
-    return bool(named and file and is_own(str(file)) and module.__name__ in sys.modules)
-
-
-def _suspects(hook: Hooks, point: PointName) -> list[str]:
-    """Where a hook's code uses what is ordered by hashes, as far as its own file goes."""
-    code = code_of(getattr(hook, point))
-    return list(_sets_of(code)) if code else []
-
-
-def _sets_of(code: CodeType) -> Iterable[str]:
-    for op in dis.get_instructions(code):
-        said = "a set" if op.opname in SETS else HASHED.get(str(op.argval), "")
-        if said and (op.opname in SETS or op.opname.startswith("LOAD_GLOBAL")):
-            line = op.positions.lineno if op.positions else code.co_firstlineno
-            yield f"{said} at {base(code.co_filename)}:{line}"
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _sets_of(inner)
-
-
-SETS: Final = frozenset(("BUILD_SET", "SET_ADD", "SET_UPDATE"))
-HASHED: Final = {
-    "set": "a set",
-    "frozenset": "a set",
-    "hash": "hash(...)",
-    "id": "id(...)",
-}

@@ -5,11 +5,11 @@ import json
 import os
 import subprocess
 import sys
-from functools import cache
+from collections.abc import Iterable
 from threading import Timer
 from typing import Any, Final
 
-from loopcore.testing.elsewhere import receive, send
+from loopcore.testing.elsewhere import ORDER, receive, send
 
 MOST_SECONDS: Final = 60
 COMMAND: Final = "from loopcore.testing.elsewhere import main; main()"
@@ -31,6 +31,7 @@ class Process:
             stderr=subprocess.DEVNULL,
             env=environment,
         )
+        self._late = Timer(MOST_SECONDS, self._process.kill)
         atexit.register(self.close)
 
     @property
@@ -38,27 +39,38 @@ class Process:
         """Whether it can be asked."""
         return self._process.poll() is None
 
-    def ask(self, packed: bytes) -> list[str] | str:
-        """What hooks say there, or why they say nothing."""
-        asks, tells = self._process.stdin, self._process.stdout
-        if asks is None or tells is None:  # it was made with both
-            return "another process cannot be asked"
-        late = Timer(MOST_SECONDS, self._process.kill)
-        late.daemon = True
-        late.start()
+    def ask(self, packed: bytes) -> Any:  # noqa: ANN401  # JSON
+        """What is said there, or a text that tells why nothing is."""
+        return self.tell(packed) or self.hear()
+
+    def tell(self, packed: bytes) -> str:
+        """Ask it, and do not wait; why it cannot be asked, if it cannot."""
+        self._late = Timer(MOST_SECONDS, self._process.kill)
+        self._late.daemon = True
+        self._late.start()
         try:
-            send(asks, packed)
-            found: Any = json.loads(receive(tells))
-        except (EOFError, OSError, ValueError):  # the last: it was closed
-            return (
-                f"another process was asked about the hooks, and ended ({self.close()})"
-            )
-        finally:
-            late.cancel()
+            send(self._pipe("stdin"), packed)
+        except (OSError, ValueError):  # the last: it was closed
+            return self._ended()
+        return ""
+
+    def hear(self) -> Any:  # noqa: ANN401  # JSON
+        """What it says to what it was asked."""
+        try:
+            found: Any = json.loads(receive(self._pipe("stdout")))
+        except (EOFError, OSError, ValueError):
+            return self._ended()
+        self._late.cancel()
         if isinstance(found, str):
             return f"the hooks cannot be asked in another process: {found}"
-        said: list[str] = found
-        return said
+        return found
+
+    def _pipe(self, name: str) -> Any:  # noqa: ANN401  # it was made with both
+        return getattr(self._process, name)
+
+    def _ended(self) -> str:
+        self._late.cancel()
+        return f"another process was asked about the hooks, and ended ({self.close()})"
 
     def close(self) -> int:
         """End it; how it ended."""
@@ -68,15 +80,49 @@ class Process:
         return self._process.wait()
 
 
-@cache
-def _started(seed: str, owner: int) -> Process:  # noqa: ARG001  # a fork has its own
-    return Process(seed)
+_started: Final[dict[tuple[str, int], Process]] = {}
+"""By the seed and by the process that started it: a fork has its own."""
 
 
 def process_of(seed: str) -> Process:
     """The process of this seed; another one if that has ended."""
-    found = _started(seed, os.getpid())
-    if not found.is_running:
-        _started.cache_clear()
-        found = _started(seed, os.getpid())
+    found = _started.get((seed, os.getpid()))
+    if found is None or not found.is_running:
+        found = _started[seed, os.getpid()] = Process(seed)
     return found
+
+
+ALWAYS: Final = ("1", "2")
+SEEDS: Final = (*ALWAYS, "3", "4")
+MORE: Final = tuple(str(seed) for seed in range(5, 21))
+
+
+def processes_for(
+    texts: Iterable[list[str]], seeds: tuple[str, ...] = SEEDS
+) -> list[Process]:
+    """Processes that do not all order these texts alike, each list of them, in a set.
+
+    Two texts have the same order in half of all processes: where all that are there agree
+    about some, one more is started, whose seed is another.
+    """
+    found = [process_of(seed) for seed in seeds]
+    asked = [list(one) for one in dict.fromkeys(map(tuple, texts))]
+    if not asked:
+        return found
+    orders = [_orders(one, asked) for one in found]
+    for seed in MORE:
+        agreed = [n for n in range(len(asked)) if len({one[n] for one in orders}) == 1]
+        if not agreed:
+            break
+        more = process_of(seed)
+        order = _orders(more, asked)
+        if any(order[n] != orders[0][n] for n in agreed):
+            found, orders = [*found, more], [*orders, order]
+    return found
+
+
+def _orders(process: Process, texts: list[list[str]]) -> list[tuple[str, ...]]:
+    said = process.ask(ORDER + json.dumps(texts).encode())
+    if isinstance(said, str):  # it ended: what is asked of it next says so
+        return [()] * len(texts)
+    return [tuple(one) for one in said]
