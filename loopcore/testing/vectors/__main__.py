@@ -9,13 +9,15 @@
 """
 
 import argparse
+import contextlib
+import math
 import shlex
 import sys
 from collections.abc import Sequence
 
-from loopcore.testing.vectors.conform import check, checked
+from loopcore.testing.vectors.conform import Report, check, checked
 from loopcore.testing.vectors.file import SHIPPED, Vectors
-from loopcore.testing.vectors.program import program, serve
+from loopcore.testing.vectors.program import LIMIT, program, serve
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -29,7 +31,7 @@ def main(given: Sequence[str] | None = None) -> int:
 
             made().write(asked.file)
         case _:
-            return _checked(asked.file, asked.command)
+            return _checked(asked.file, asked.command, asked.timeout)
     return 0
 
 
@@ -41,25 +43,62 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("what", choices=("check", "serve", "make"))
     parser.add_argument("file", nargs="?", default=str(SHIPPED), help="of vectors")
     parser.add_argument("--command", default="", help="the program to check")
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=LIMIT,
+        metavar="SECONDS",
+        help="how long the program has for an answer (%(default)g)",
+    )
     return parser
 
 
-def _checked(path: str, command: str) -> int:
+def _seconds(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 < float(text) < math.inf:
+            return float(text)
+    message = f"it takes seconds, more than 0; it got {text!r}"
+    raise argparse.ArgumentTypeError(message)
+
+
+def _checked(path: str, command: str, limit: float) -> int:
     try:
         vectors = Vectors.read(path)
-        if command:
-            with program(shlex.split(command)) as port:
-                report = checked(port, vectors)
-        else:
-            report = check(vectors=vectors)
+        report, note = _asked(vectors, command, limit) if command else _own(vectors)
     except (OSError, ValueError) as problem:
-        print(problem, file=sys.stderr)  # noqa: T201  # it is a command
+        _complain(str(problem))
         return 2
     print(report)  # noqa: T201  # it is a command
-    if report.silent:
-        print(report.silent, file=sys.stderr)  # noqa: T201  # as above
-        return 2
-    return 1 if report.wrong else 0
+    _complain(report.silent or note)
+    return 2 if report.silent else int(bool(report.wrong))
+
+
+def _own(vectors: Vectors) -> tuple[Report, str]:
+    return check(vectors=vectors), ""
+
+
+def _asked(vectors: Vectors, command: str, limit: float) -> tuple[Report, str]:
+    """What a program comes to, and what was odd about its end."""
+    with program(_words(command), limit) as port:
+        report = checked(port, vectors)
+    return report, port.note
+
+
+def _words(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as problem:
+        message = f"--command {command!r} cannot be read: {problem}"
+        raise ValueError(message) from None
+    if not words:
+        message = f"--command {command!r} names no program"
+        raise ValueError(message)
+    return words
+
+
+def _complain(what: str) -> None:
+    if what:
+        print(what, file=sys.stderr)  # noqa: T201  # it is a command
 
 
 if __name__ == "__main__":

@@ -2,11 +2,15 @@
 
 import contextlib
 import json
+import os
+import signal
 import subprocess
+import threading
 from collections.abc import Generator, Iterable, Sequence
-from typing import Final, TextIO
+from queue import Empty, SimpleQueue
+from typing import Final, NoReturn, TextIO
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from loopcore.codec import from_json, to_json
 from loopcore.effects import Effect
@@ -19,7 +23,6 @@ from loopcore.testing.vectors.conform import (
     Came,
     Moved,
     NoAnswer,
-    Port,
     Refused,
     Silent,
     reducer,
@@ -27,37 +30,154 @@ from loopcore.testing.vectors.conform import (
 from loopcore.testing.vectors.file import Vector
 from loopcore.testing.vectors.form import Form, effects_of
 
+LIMIT: Final = 10.0
+"""How many seconds a program has for an answer, and to end when it is asked no more."""
+
+LONGEST: Final = 16 * 2**20
+"""How many bytes an answer may have."""
+
+AT_ONCE: Final = 1.0
+"""How many seconds what has been ended may take to be gone."""
+
 
 @contextlib.contextmanager
-def program(command: Sequence[str]) -> Generator[Port]:
+def program(command: Sequence[str], limit: float = LIMIT) -> "Generator[Program]":
     """A program that is asked for each step: see `serve` for what it is told and tells.
 
     Raises:
         OSError: if it cannot be started.
     """
     process = subprocess.Popen(  # noqa: S603  # whoever calls names it
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # so that what it starts can be ended with it
     )
-    asked, told = process.stdin, process.stdout
-    assert asked is not None  # noqa: S101  # it was asked for
-    assert told is not None  # noqa: S101  # as above
+    asked = Program(process, limit)
+    try:
+        yield asked
+        asked.finish()
+    finally:
+        asked.end()
 
-    def ask(vector: Vector, form: Form) -> Came:
-        with contextlib.suppress(BrokenPipeError):
-            print(dump_json(question(vector, form)), file=asked, flush=True)
-        line = told.readline()
+
+@define(eq=False)
+class Program:
+    """A port that runs: it is written to and read from by two threads of their own.
+
+    So nobody waits for a pipe that the other side does not empty. `note` says what was
+    odd about its end.
+    """
+
+    process: "subprocess.Popen[bytes]"
+    limit: float
+    note: str = ""
+    questions: int = field(default=0, init=False)
+    asked: "SimpleQueue[bytes | None]" = field(
+        factory=SimpleQueue["bytes | None"], init=False
+    )
+    told: "SimpleQueue[bytes]" = field(factory=SimpleQueue[bytes], init=False)
+
+    def __attrs_post_init__(self) -> None:
+        for work in (self._write, self._read):
+            threading.Thread(target=work, daemon=True).start()
+
+    def __call__(self, vector: Vector, form: Form) -> Came:
+        """What it answers.
+
+        Raises:
+            Silent: if no answer comes, or more than one.
+            NoAnswer: for what is none.
+        """
+        line = self._answer(vector, f"{dump_json(question(vector, form))}\n")
+        if len(line) > LONGEST:
+            self._give_up(TOO_LONG.format(vector.id, LONGEST))
         if not line:
-            message = f"the program ended at vector {vector.id!r}"
-            raise Silent(message)
+            self._give_up(ENDED.format(vector.id, self._status()))
         return answered(line)
 
-    try:
-        yield ask
-    finally:
-        with contextlib.suppress(BrokenPipeError):
-            asked.close()
-        told.close()
-        process.wait()
+    def _answer(self, vector: Vector, text: str) -> bytes:
+        self._refuse_more()
+        self.questions += 1
+        self.asked.put(text.encode())
+        try:
+            return self.told.get(timeout=self.limit)
+        except Empty:
+            self._give_up(SLOW.format(vector.id, self.limit))
+
+    def _refuse_more(self) -> None:
+        """Give up on what has said something that nobody asked for."""
+        with contextlib.suppress(Empty):
+            line = self.told.get_nowait()
+            if line:
+                self._give_up(MORE.format(clipped(_text(line))))
+            self.told.put(line)
+
+    def _give_up(self, why: str) -> NoReturn:
+        self.end()
+        raise Silent(why)
+
+    def _status(self) -> str:
+        try:
+            return f"with status {self.process.wait(AT_ONCE)}"
+        except subprocess.TimeoutExpired:
+            return "that is, it closed its output"
+
+    def finish(self) -> None:
+        """Let it end, and say so if it does not, or has said too much."""
+        self.asked.put(None)
+        try:
+            self.process.wait(self.limit)
+        except subprocess.TimeoutExpired:
+            self.note = STAYS.format(self.limit)
+            return
+        with contextlib.suppress(Empty):
+            line = self.told.get(timeout=AT_ONCE)
+            self.note = MORE.format(clipped(_text(line))) if line else ""
+
+    def end(self) -> None:
+        """End it, and what it has started."""
+        if self.process.poll() is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            if hasattr(os, "killpg"):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            else:
+                self.process.kill()
+        self.process.wait()
+
+    # What each thread does.
+
+    def _write(self) -> None:
+        pipe = self.process.stdin
+        assert pipe is not None  # noqa: S101  # it was asked for
+        with contextlib.suppress(OSError), pipe:
+            while (line := self.asked.get()) is not None:
+                pipe.write(line)
+                pipe.flush()
+
+    def _read(self) -> None:
+        """Hand on each line; stop at the first that nobody asked for."""
+        pipe = self.process.stdout
+        assert pipe is not None  # noqa: S101  # as above
+        with pipe:
+            said, line = 0, b"-"
+            while line and said <= self.questions:
+                line = pipe.readline(LONGEST + 1)
+                said += 1
+                self.told.put(line)
+
+
+SLOW: Final = (
+    "the program gave no answer to vector {!r} within {:g} s, and was ended; "
+    "--timeout SECONDS gives it longer"
+)
+TOO_LONG: Final = "the program answered vector {!r} with a line of more than {} bytes"
+ENDED: Final = "the program ended at vector {!r}, {}"
+MORE: Final = "the program said more than one line for a question: {}"
+STAYS: Final = (
+    "the program did not end within {:g} s after its input had, and was ended"
+)
 
 
 def question(vector: Vector, form: Form) -> dict[str, Json]:
