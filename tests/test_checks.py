@@ -8,7 +8,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from loopcore import LoopConfig, State, ToolCall, ToolSpec
-from loopcore.testing import explore, loop_machine, simulate
+from loopcore.testing import AutoModel, explore, loop_machine, simulate
 from loopcore.testing.invariants import Broken, Moment
 
 CONFIG: Final = LoopConfig(model="test:m", tools=[ToolSpec("add")])
@@ -185,3 +185,101 @@ def test_a_bare_assert_shows_its_source_line(look: Look, tmp_path: Any) -> None:
     assert re.match(r"small: `.*state\.stop is None.*` at bare\.py:[34]\n", found), (
         found
     )
+
+
+# What would prove nothing, as nothing could happen.
+
+
+def both(**more: Any) -> list[Callable[[], object]]:
+    """The two that are told what may happen, told this."""
+    told: dict[str, Any] = {"replies": ["done"], **more}
+    given = told.pop("given", ("go",))
+    seeds = told.pop("seeds", [1])
+    return [
+        lambda: simulate(CONFIG, *given, **told, seeds=seeds),
+        lambda: explore(CONFIG, *given, **told),
+    ]
+
+
+EMPTY: Final[list[tuple[dict[str, Any], str]]] = [
+    (
+        {"tools": {"add": []}},
+        r"tools\['add'\]= has nothing in it.*give what a call may",
+    ),
+    ({"services": {"x": iter(())}}, r"services\['x'\]= has nothing in it"),
+    (
+        {"decisions": []},
+        "decisions= has nothing in it.*such as RequestApproval.approve",
+    ),
+    ({"replies": []}, "replies= has nothing in it"),
+    ({"given": ()}, r"\(\) is given no input, so no run begins; give a prompt"),
+]
+
+
+@pytest.mark.parametrize(("more", "said"), EMPTY)
+def test_alternatives_of_which_there_are_none_are_refused(
+    more: dict[str, Any], said: str
+) -> None:
+    for begin in both(**more):
+        with pytest.raises(ValueError, match=said):
+            begin()
+
+
+def test_seeds_of_which_there_are_none_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"seeds= has.*such as seeds=range\(100\)"):
+        both(seeds=[])[0]()
+
+
+@pytest.mark.parametrize("seeds", [5, "dawn", None])
+def test_seeds_that_are_no_list_are_refused(seeds: Any) -> None:
+    with pytest.raises(TypeError, match=r"seeds= takes a list; write seeds=\["):
+        both(seeds=seeds)[0]()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"tools": ["2"]}, r"tools= takes a dict of lists, by name; it got \['2'\]"),
+        (
+            {"tools": {"add": 2}},
+            r"tools\['add'\]= takes a list; write tools\['add'\]=\[2",
+        ),
+        ({"decisions": None}, r"decisions= takes a list"),
+        ({"also": {"a": 1}}, r"also= takes a list"),
+    ],
+)
+def test_what_is_no_list_of_alternatives_is_refused(
+    more: dict[str, Any], said: str
+) -> None:
+    for begin in both(**more):
+        with pytest.raises(TypeError, match=said):
+            begin()
+
+
+def test_what_yields_its_items_once_is_asked_for_them_once() -> None:
+    """A second call of the tool may end in all the ways that the first may."""
+    replies: Any = iter([ToolCall("add", {}, "a"), ToolCall("add", {}, "b"), "done"])
+    ways = explore(
+        CONFIG,
+        "go",
+        replies=replies,
+        tools={"add": (text for text in ("1", "2"))},
+    )
+
+    assert {"done": 4} == ways.reasons
+
+
+def test_a_schema_that_no_model_can_be_made_for_is_told() -> None:
+    """Runs that all end as model_error prove nothing."""
+    never: dict[str, Any] = {"properties": {"x": {"not": {}}}, "required": ["x"]}
+    found = simulate(
+        LoopConfig(model="test:m", tools=[ToolSpec("add", "", never)]),
+        "go",
+        replies=AutoModel(1),
+        tools={"add": ["2"]},
+        seeds=range(3),
+    ).counterexample
+
+    assert found is not None
+    assert found.law == "of everything that is asked, somebody says what may come of it"
+    assert found.said.startswith("AutoModel cannot make arguments for the tool 'add'")

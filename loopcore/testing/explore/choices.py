@@ -14,8 +14,10 @@ from loopcore.effects import (
     Sleep,
 )
 from loopcore.hooks.rule import EDITED
-from loopcore.inputs import Answer
+from loopcore.inputs import Answer, Input
 from loopcore.messages import AssistantMessage
+from loopcore.reducer import Given
+from loopcore.reducer.door import input_of
 from loopcore.runtime.outcome import output_of_fault, spoken
 from loopcore.state import Running, State
 from loopcore.testing.doubles.scripted import Reply, reply_of
@@ -52,13 +54,14 @@ class Choices:
         """Choices among these.
 
         Raises:
-            TypeError: for a text where a list is wanted.
+            TypeError: for what is no list where one is wanted, such as a text.
+            ValueError: for a list with nothing in it: then nothing would be proved.
         """
         return cls(
-            listed("replies", replies),
-            {name: listed(f"tools[{name!r}]", found) for name, found in tools.items()},
-            {n: listed(f"services[{n!r}]", found) for n, found in services.items()},
-            listed("decisions", decisions),
+            some("replies", replies, "what the model says"),
+            _by_name("tools", tools, "what a call may return, or an exception"),
+            _by_name("services", services, "what it may give, or an exception"),
+            some("decisions", decisions, "such as RequestApproval.approve"),
         )
 
     def of(self, state: State, effect: Effect) -> list[Answer]:
@@ -100,12 +103,60 @@ OWN: Final = 4
 DONE: Final = "done"
 
 
-def listed(name: str, given: Iterable[Any]) -> tuple[Any, ...]:
-    """These, refused if it is one text: its letters are meant by nobody."""
-    if isinstance(given, str):
+def listed(name: str, given: Any) -> tuple[Any, ...]:  # noqa: ANN401  # whatever is given
+    """These, refused if it is one text: its letters are meant by nobody.
+
+    Raises:
+        TypeError: saying what to write.
+    """
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         message = f"{name}= takes a list; write {name}=[{given!r}]"
         raise TypeError(message)
-    return tuple(given)
+    return tuple[Any, ...](given)  # pyright: ignore[reportUnknownArgumentType]  # of anything
+
+
+def some(name: str, given: Iterable[Any], what: str) -> tuple[Any, ...]:
+    """These, at least one: with none there is no way to go, and nothing is proved.
+
+    Raises:
+        ValueError: saying what to give.
+    """
+    found = listed(name, given)
+    if not found:
+        message = (
+            f"{name}= has nothing in it, so nothing could happen; give {what}. (What yields "
+            "its items once is empty the second time: give a list.)"
+        )
+        raise ValueError(message)
+    return found
+
+
+def _by_name(
+    name: str,
+    given: Any,  # noqa: ANN401  # whatever is given
+    what: str,
+) -> dict[str, tuple[Any, ...]]:
+    if not isinstance(given, Mapping):
+        message = f"{name}= takes a dict of lists, by name; it got {given!r:.80}"
+        raise TypeError(message)
+    lists: Outcomes = given  # pyright: ignore[reportUnknownVariableType]  # some mapping
+    return {key: some(f"{name}[{key!r}]", found, what) for key, found in lists.items()}
+
+
+def begun_by(name: str, given: Iterable[Given]) -> tuple[Input, ...]:
+    """What a run is given first: something, or it never begins.
+
+    Raises:
+        ValueError: saying what to give.
+    """
+    found = tuple(map(input_of, given))
+    if not found:
+        message = (
+            f"{name}() is given no input, so no run begins; give a prompt: {name}(config, "
+            '"Hello.", ...)'
+        )
+        raise ValueError(message)
+    return found
 
 
 def _calls(said: Any) -> bool:  # noqa: ANN401  # what a model says

@@ -23,6 +23,7 @@ from loopcore.testing.explore.choices import (
     Decide,
     Outcomes,
     Unsaid,
+    begun_by,
     listed,
 )
 from loopcore.testing.explore.found import Counterexample, Exploration
@@ -76,7 +77,8 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
     Args:
         config: what the run is. Nothing is performed.
         given: what it is given first, such as a prompt.
-        replies: what the model says, request by request; the last is said again.
+        replies: what the model says, request by request; the last is said again, but if it
+            calls tools "done" is said instead.
         tools: for each tool, all that may come of a call: what it returns, an exception
             that it raises, or a function of the `RunTool`. For a nested run: the replies,
             of which its model may give any at each request.
@@ -97,13 +99,15 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
     Raises:
         Endless: if there are very many states and no `bound` was given.
         Rejected: if what is given first is refused.
-        ValueError: for outcomes of a tool that there is not.
+        ValueError: for outcomes of a tool that there is not, for a list with nothing in it,
+            and without an input.
     """
-    begins = [input_of(one) for one in given]
+    begins = begun_by("explore", given)
     beside = tuple(map(input_of, listed("also", also)))
-    refuse_unknown(config, (*begins, *beside), tools)
+    choices = Choices.among(replies, tools, services, decisions)
+    refuse_unknown(config, (*begins, *beside), choices.tools)
     search = Search(
-        Choices.among(replies, tools, services, decisions),
+        choices,
         beside,
         MOST if bound is None else bound,
         progress or to_terminal(),

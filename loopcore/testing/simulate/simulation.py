@@ -1,5 +1,6 @@
 """Random runs on a virtual clock, in which things go wrong: each comes of its seed."""
 
+import functools
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,14 +10,26 @@ from typing import Final
 from attrs import frozen
 
 from loopcore.config import AnyConfig
+from loopcore.effects import CallModel
 from loopcore.frozen import EMPTY, FrozenDict, counted, evolve
 from loopcore.inputs import Input
+from loopcore.messages import AssistantMessage
 from loopcore.reducer import Given
 from loopcore.reducer.door import input_of
 from loopcore.testing.differences import clipped
 from loopcore.testing.doubles.auto import AutoModel
 from loopcore.testing.doubles.scripted import Reply
-from loopcore.testing.explore.choices import BOTH, Choices, Decide, Outcomes, listed
+from loopcore.testing.explore.choices import (
+    BOTH,
+    DONE,
+    Choices,
+    Decide,
+    Outcomes,
+    Unsaid,
+    begun_by,
+    listed,
+    some,
+)
 from loopcore.testing.explore.known import refuse_unknown
 from loopcore.testing.faults import Fault
 from loopcore.testing.faults import listed as faults_of
@@ -55,9 +68,9 @@ def simulate(  # noqa: PLR0913  # each is a kind of thing that can happen
     Args:
         config: what the run is. Nothing is performed.
         given: what it is given first, such as a prompt.
-        replies: what the model says, request by request; the last is said again, and a
-            request that failed by a fault gets its reply when it is made again. An
-            `AutoModel` makes other calls for each seed.
+        replies: what the model says, request by request; the last is said again, but if it
+            calls tools "done" is said instead. A request that failed by a fault gets its
+            reply when it is made again. An `AutoModel` makes other calls for each seed.
         tools: for each tool, what may come of a call: what it returns, an exception that
             it raises, or a function of the `RunTool`; each is as likely. For a nested run:
             the replies of its model.
@@ -79,19 +92,22 @@ def simulate(  # noqa: PLR0913  # each is a kind of thing that can happen
 
     Raises:
         Rejected: if what is given first is refused.
-        ValueError: for outcomes of a tool that there is not.
+        ValueError: for outcomes of a tool that there is not, for a list with nothing in it,
+            and without an input or a seed.
     """
     extra = laws_of(check)
     others = tuple(law for law in extra if not isinstance(law, Checked))
     beside = tuple(map(input_of, listed("also", also)))
-    first = tuple(map(input_of, given))
-    refuse_unknown(config, (*first, *beside), tools)
+    first = begun_by("simulate", given)
     auto = replies if isinstance(replies, AutoModel) else None
-    script: Iterable[Reply] = () if isinstance(replies, AutoModel) else replies
+    script: Iterable[Reply] = (DONE,) if isinstance(replies, AutoModel) else replies
+    choices = Choices.among(script, tools, services, decisions)
+    refuse_unknown(config, (*first, *beside), choices.tools)
+    drawn = some("seeds", seeds, "numbers or texts, such as seeds=range(100)")
     plan = Plan(
         config,
         first,
-        Choices.among(script, tools, services, decisions),
+        choices,
         (),
         faults_of(faults),
         (*laws, *others),
@@ -100,7 +116,7 @@ def simulate(  # noqa: PLR0913  # each is a kind of thing that can happen
         seed=0,
     )
     with tempfile.TemporaryDirectory(prefix="loopcore-") as folder:
-        plans = (_seeded(plan, seed, auto).at_moments(beside) for seed in seeds)
+        plans = (_seeded(plan, seed, auto).at_moments(beside) for seed in drawn)
         return _all(plans, Path(folder) / "run.jsonl")
 
 
@@ -118,8 +134,17 @@ def _all(plans: Iterable[Plan], path: Path) -> "Simulation":
 def _seeded(plan: Plan, seed: object, auto: AutoModel | None) -> Plan:
     if auto is None:
         return evolve(plan, seed=seed)
-    says = AutoModel(f"{auto.seed}.{seed}", rounds=auto.rounds).says
+    model = AutoModel(f"{auto.seed}.{seed}", rounds=auto.rounds)
+    says = functools.partial(_made, model)
     return evolve(plan, seed=seed, choices=evolve(plan.choices, replies=(says,)))
+
+
+def _made(model: AutoModel, effect: CallModel) -> AssistantMessage:
+    """What it says; what it cannot make is nothing that a model said."""
+    said = model.says(effect)
+    if isinstance(said, AssistantMessage):
+        return said
+    raise Unsaid(said.message)
 
 
 class Tally:
