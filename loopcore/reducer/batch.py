@@ -83,12 +83,16 @@ def prepare_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     turn = the_turn(state)
     if turn.at == turn.last:
         return state, "start_tools"
+    if unheard(config, state, "prepare_tool_call") and unheard(
+        config, state, "before_tool_call"
+    ):
+        return _as_tools_have_it(state), "start_tools"
     slot = turn.slots[turn.at]
     if not isinstance(slot, Waiting):
         return move(state, turn.at + 1), "prepare_tool_call"
     call = slot.call
     if unheard(config, state, "prepare_tool_call"):
-        return _prepared(config, state, _check(turn.tools, call, call))
+        return _prepared(state, _check(turn.tools, call, call))
     view = RawCallView(
         state=state,
         call=call,
@@ -99,17 +103,33 @@ def prepare_tool_call(config: AnyConfig, state: State, out: Out) -> Stage:
     state, folded = ask(config, state, out, "prepare_tool_call", str(turn.at), view)
     if folded is None:
         return state, None
-    return _prepared(config, state, _mended(turn.tools, call, folded))
+    return _prepared(state, _mended(turn.tools, call, folded))
 
 
-def _prepared(config: AnyConfig, state: State, checked: Slot) -> Stage:
-    """A valid call goes to its gate, where its tool alone decides if no hook does."""
+def _prepared(state: State, checked: Slot) -> Stage:
     at = the_turn(state).at
     if isinstance(checked, Ready):
-        if not unheard(config, state, "before_tool_call"):
-            return put(state, at, checked), "before_tool_call"
-        checked = evolve(checked, question=_question(checked.spec, None))
+        return put(state, at, checked), "before_tool_call"
     return put(state, at, checked, at + 1), "prepare_tool_call"
+
+
+def _as_tools_have_it(state: State) -> State:
+    """The state in which the calls of a group, which no hook judges, are ready."""
+    turn = the_turn(state)
+    slots = list(turn.slots)
+    for n in range(turn.at, turn.last):
+        slots[n] = _unjudged(turn.tools, slots[n])
+    return evolve(state, turn=evolve(turn, slots=tuple(slots), at=turn.last))
+
+
+def _unjudged(tools: tuple[ToolSpec, ...], slot: Slot) -> Slot:
+    """A call as its tool has it: whether it fits, and whether a person is asked."""
+    if not isinstance(slot, Waiting):
+        return slot
+    checked = _check(tools, slot.call, slot.call)
+    if isinstance(checked, Ready):
+        return evolve(checked, question=_question(checked.spec, None))
+    return checked
 
 
 def _mended(tools: tuple[ToolSpec, ...], call: ToolCall, folded: Folded) -> Slot:

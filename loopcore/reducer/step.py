@@ -98,7 +98,7 @@ def advance(
         if isinstance(placed, Failure):
             return placed
         state, effects = step(config, placed.unwrap())
-        done += effects
+        done = effects if done is NOTHING else done + effects
     return Success((state, done))
 
 
