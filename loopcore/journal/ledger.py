@@ -180,8 +180,7 @@ def shortened(value: Json) -> Json:
 
 def owner_of(state: State, effect_id: str) -> State | None:
     """The run, this or one within it, whose effect this is; None if it is none of these."""
-    for child in state.children:
-        found = owner_of(child, effect_id)
-        if found is not None:
-            return found
-    return state if effect_id in state.pending else None
+    if effect_id in state.pending:
+        return state
+    owners = (owner_of(child, effect_id) for child in state.children)
+    return next(filter(None, owners), None)
