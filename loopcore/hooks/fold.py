@@ -179,7 +179,7 @@ def _read(
     if returned is None or type(returned) is Need:
         return returned
     try:
-        if isinstance(returned, kind.bare):
+        if type(returned) is not kind.update and isinstance(returned, kind.bare):
             make: Any = kind.update
             returned = make(returned)
         if type(returned) is kind.update:

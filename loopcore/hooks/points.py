@@ -132,13 +132,14 @@ def _show_stop(view: Any, update: Any) -> Any:  # noqa: ANN401  # two kinds of v
 
 
 def _show_context(view: ContextView, update: ContextUpdate) -> ContextView:
-    return _show_stop(_shown(view, evolve(update, stop=UNSET)), update)  # type: ignore[no-any-return]
+    shown: ContextView = _shown(view, update)
+    return evolve(shown, stop=any_stop(view.stop, update.stop))
 
 
 def _show_retry(view: ErrorView, update: RetryUpdate) -> ErrorView:
     retry = give_up(UNSET if view.retry is None else view.retry, update.retry)
-    rest: ErrorView = _shown(view, evolve(update, retry=UNSET))
-    return evolve(rest, retry=None if retry is UNSET else retry)
+    shown: ErrorView = _shown(view, update)
+    return evolve(shown, retry=None if retry is UNSET else retry)
 
 
 def _fine(update: object) -> str:  # noqa: ARG001  # most updates are as they were made

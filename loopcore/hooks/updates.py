@@ -66,7 +66,7 @@ class Update:
     @property
     def written(self) -> tuple[str, ...]:
         """The fields that it writes."""
-        return tuple(n for n in rules(type(self)) if getattr(self, n) is not UNSET)
+        return tuple([n for n in rules(type(self)) if getattr(self, n) is not UNSET])
 
 
 _RULES: Final[dict[type, dict[str, Rule]]] = {}
