@@ -471,6 +471,13 @@ def test_what_is_no_file_of_vectors_is_told(
     assert why in capsys.readouterr().err
 
 
+def test_a_vector_of_a_configuration_that_is_not_there_is_told(tmp_path: Path) -> None:
+    Vectors({}, FEW.steps).write(tmp_path / "v.jsonl")
+
+    with pytest.raises(ValueError, match="line 2: the header has no configuration 'pl"):
+        Vectors.read(tmp_path / "v.jsonl")
+
+
 def test_vectors_are_read_as_they_were_written(tmp_path: Path) -> None:
     VECTORS.write(tmp_path / "v.jsonl")
 

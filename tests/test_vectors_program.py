@@ -1,5 +1,7 @@
 """A port that is a program: however it behaves, checking ends and says what it did."""
 
+import os
+import select
 import shlex
 import sys
 import time
@@ -157,7 +159,7 @@ def test_a_line_more_after_the_last_answer_is_told_too(
         "print('Bye.', flush=True)\n"
     )
 
-    assert main(["check", few, "--command", serving(answers, code)]) == 0
+    assert main(["check", few, "--command", serving(answers, code)]) == 2
     assert "said more than one line for a question: 'Bye.'" in capsys.readouterr().err
 
 
@@ -215,9 +217,15 @@ def test_a_port_that_is_wrapped_in_a_shell_is_ended_with_it(
 
 
 def alive(pid: int) -> bool:
-    """Whether this process still does anything."""
-    stat = Path(f"/proc/{pid}/stat")
-    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    """Whether this process goes on; one that has been killed takes a moment to be gone."""
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return False
+    try:
+        return not select.select([watched], [], [], 5)[0]
+    finally:
+        os.close(watched)
 
 
 def test_a_port_is_ended_when_whoever_checks_it_gives_up() -> None:

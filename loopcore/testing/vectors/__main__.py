@@ -15,6 +15,8 @@ import shlex
 import sys
 from collections.abc import Sequence
 
+from attrs import evolve
+
 from loopcore.testing.vectors.conform import Report, check, checked
 from loopcore.testing.vectors.file import SHIPPED, Vectors
 from loopcore.testing.vectors.program import LIMIT, program, serve
@@ -81,7 +83,7 @@ def _asked(vectors: Vectors, command: str, limit: float) -> tuple[Report, str]:
     """What a program comes to, and what was odd about its end."""
     with program(_words(command), limit) as port:
         report = checked(port, vectors)
-    return report, port.note
+    return evolve(report, silent=report.silent or port.surplus), port.note
 
 
 def _words(command: str) -> list[str]:

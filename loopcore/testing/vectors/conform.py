@@ -83,8 +83,8 @@ class Wrong:
 class Report:
     """What checking came to.
 
-    `silent` says why a port was not asked for the last vectors, `unasked` how many these
-    are, and `events` whether events were compared.
+    `silent` says why a port could not be asked to the end, `unasked` for how many vectors,
+    and `events` whether events were compared.
     """
 
     vectors: int

@@ -81,7 +81,7 @@ class Vectors:
                     if number == 1:
                         configs = _header(data)
                     else:
-                        steps.append(from_json(Vector, data))
+                        steps.append(_step(data, configs))
                 except (DecodeError, ValueError) as problem:
                     message = f"{path}, line {number}: {problem}"
                     raise ValueError(message) from None
@@ -102,6 +102,14 @@ class Vectors:
         """Write them to a file."""
         text = "".join(f"{line}\n" for line in self.lines())
         Path(path).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _step(data: Json, configs: Mapping[str, Form]) -> Vector:
+    step: Vector = from_json(Vector, data)
+    if step.config not in configs:
+        message = f"the header has no configuration {step.config!r}"
+        raise ValueError(message)
+    return step
 
 
 def _header(data: Json) -> dict[str, Form]:

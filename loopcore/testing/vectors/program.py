@@ -7,8 +7,9 @@ import signal
 import subprocess
 import threading
 from collections.abc import Generator, Iterable, Sequence
+from itertools import count
 from queue import Empty, SimpleQueue
-from typing import Final, NoReturn, TextIO
+from typing import Final, TextIO
 
 from attrs import define, field, frozen
 
@@ -61,22 +62,33 @@ def program(command: Sequence[str], limit: float = LIMIT) -> "Generator[Program]
         asked.end()
 
 
+@frozen
+class Unasked:
+    """A line that no question asked for."""
+
+    line: bytes
+
+
 @define(eq=False)
 class Program:
     """A port that runs: it is written to and read from by two threads of their own.
 
-    So nobody waits for a pipe that the other side does not empty. `note` says what was
-    odd about its end.
+    So nobody waits for a pipe that the other side does not empty. Afterwards `note` says
+    what was odd about its end, and `surplus` what it said that nobody had asked for.
     """
 
     process: "subprocess.Popen[bytes]"
     limit: float
     note: str = ""
+    surplus: str = ""
     questions: int = field(default=0, init=False)
+    ended: bool = field(default=False, init=False)
     asked: "SimpleQueue[bytes | None]" = field(
         factory=SimpleQueue["bytes | None"], init=False
     )
-    told: "SimpleQueue[bytes]" = field(factory=SimpleQueue[bytes], init=False)
+    told: "SimpleQueue[bytes | Unasked]" = field(
+        factory=SimpleQueue["bytes | Unasked"], init=False
+    )
 
     def __attrs_post_init__(self) -> None:
         for work in (self._write, self._read):
@@ -89,33 +101,30 @@ class Program:
             Silent: if no answer comes, or more than one.
             NoAnswer: for what is none.
         """
-        line = self._answer(vector, f"{dump_json(question(vector, form))}\n")
-        if len(line) > LONGEST:
-            self._give_up(TOO_LONG.format(vector.id, LONGEST))
-        if not line:
-            self._give_up(ENDED.format(vector.id, self._status()))
-        return answered(line)
-
-    def _answer(self, vector: Vector, text: str) -> bytes:
-        self._refuse_more()
+        # Before it is asked: what has been said by now is no answer to it.
         self.questions += 1
-        self.asked.put(text.encode())
+        self.asked.put(f"{dump_json(question(vector, form))}\n".encode())
+        match self._next(self.limit):
+            case None:
+                raise self._silent(SLOW.format(vector.id, self.limit))
+            case Unasked(line):
+                raise self._silent(MORE.format(_brief(line)))
+            case b"":
+                raise self._silent(ENDED.format(vector.id, self._status()))
+            case line if len(line) > LONGEST:
+                raise self._silent(TOO_LONG.format(vector.id, LONGEST))
+            case line:
+                return answered(line)
+
+    def _next(self, limit: float) -> bytes | Unasked | None:
         try:
-            return self.told.get(timeout=self.limit)
+            return self.told.get(timeout=limit)
         except Empty:
-            self._give_up(SLOW.format(vector.id, self.limit))
+            return None
 
-    def _refuse_more(self) -> None:
-        """Give up on what has said something that nobody asked for."""
-        with contextlib.suppress(Empty):
-            line = self.told.get_nowait()
-            if line:
-                self._give_up(MORE.format(clipped(_text(line))))
-            self.told.put(line)
-
-    def _give_up(self, why: str) -> NoReturn:
+    def _silent(self, why: str) -> Silent:
         self.end()
-        raise Silent(why)
+        return Silent(why)
 
     def _status(self) -> str:
         try:
@@ -125,18 +134,21 @@ class Program:
 
     def finish(self) -> None:
         """Let it end, and say so if it does not, or has said too much."""
+        if self.ended:
+            return
         self.asked.put(None)
         try:
             self.process.wait(self.limit)
         except subprocess.TimeoutExpired:
             self.note = STAYS.format(self.limit)
             return
-        with contextlib.suppress(Empty):
-            line = self.told.get(timeout=AT_ONCE)
-            self.note = MORE.format(clipped(_text(line))) if line else ""
+        more = self._next(AT_ONCE)
+        if isinstance(more, Unasked):
+            self.surplus = MORE.format(_brief(more.line))
 
     def end(self) -> None:
         """End it, and what it has started."""
+        self.ended = True
         if self.process.poll() is not None:
             return
         with contextlib.suppress(ProcessLookupError):
@@ -157,15 +169,16 @@ class Program:
                 pipe.flush()
 
     def _read(self) -> None:
-        """Hand on each line; stop at the first that nobody asked for."""
+        """Hand on each line; stop at the end, and at the first that nobody asked for."""
         pipe = self.process.stdout
         assert pipe is not None  # noqa: S101  # as above
         with pipe:
-            said, line = 0, b"-"
-            while line and said <= self.questions:
+            for said in count(1):
                 line = pipe.readline(LONGEST + 1)
-                said += 1
-                self.told.put(line)
+                unasked = line and said > self.questions
+                self.told.put(Unasked(line) if unasked else line)
+                if unasked or not line:
+                    return
 
 
 SLOW: Final = (
@@ -286,6 +299,10 @@ def _without_twins(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
             raise NoAnswer(message)
         found[name] = value
     return found
+
+
+def _brief(line: bytes) -> str:
+    return clipped(_text(line))
 
 
 def _text(line: str | bytes) -> str:
