@@ -11,7 +11,9 @@ from property_tests.programs import Setup
 from property_tests.strategies import setups
 from property_tests.world import Refused
 
-TestLoop = loop_machine(st.builds(Setup.config, setups()), Refused())
+TestLoop = loop_machine(
+    st.builds(Setup.config, setups()), Refused(), hooks_may_fail=True
+)
 TestLoop.settings = settings(
     TestLoop.settings, max_examples=max(settings().max_examples // 3, 25)
 )

@@ -7,13 +7,14 @@ from typing import Any, Final
 import pytest
 from hypothesis import Phase, settings
 
-from loopcore import LoopConfig, State, ToolCall, ToolSpec
+from loopcore import Abort, LoopConfig, State, ToolCall, ToolSpec
+from loopcore.hooks import Hooks
 from loopcore.testing import AutoModel, explore, loop_machine, simulate
 from loopcore.testing.invariants import Broken, Moment
 
 CONFIG: Final = LoopConfig(model="test:m", tools=[ToolSpec("add")])
 SCRIPT: Final[dict[str, Any]] = {
-    "replies": [ToolCall("add"), "done"],
+    "replies": [ToolCall("add", {"prompt": "?"}), "done"],
     "tools": {"add": ["2"]},
 }
 
@@ -40,10 +41,18 @@ def watched(check: Any) -> str:
 
 def machined(check: Any) -> str:
     """What `loop_machine` says of it."""
-    case: Any = loop_machine(CONFIG, check)
+    found = machine_finds(loop_machine(CONFIG, check), 20)
+    if found is None:
+        return ""
+    told = re.findall(r"It takes (\d+) input", str(found))
+    return f"{found.law}: {found.said}\n{told[0]}"
+
+
+def machine_finds(case: Any, examples: int = 100) -> Broken | None:
+    """What a machine finds broken: in fewer examples tools are hardly called."""
     case.settings = settings(
         case.settings,
-        max_examples=30,
+        max_examples=examples,
         derandomize=True,
         database=None,
         phases=[Phase.generate],
@@ -51,9 +60,8 @@ def machined(check: Any) -> str:
     try:
         case("runTest").runTest()
     except Broken as found:
-        told = re.findall(r"It takes (\d+) input", str(found))
-        return f"{found.law}: {found.said}\n{told[0]}"
-    return ""
+        return found
+    return None
 
 
 Look = Callable[[Any], str]
@@ -283,3 +291,112 @@ def test_a_schema_that_no_model_can_be_made_for_is_told() -> None:
     assert found is not None
     assert found.law == "of everything that is asked, somebody says what may come of it"
     assert found.said.startswith("AutoModel cannot make arguments for the tool 'add'")
+
+
+# Hooks that fail end runs, and what they cut short is not seen.
+
+
+def wrong(_: object) -> Any:
+    """Returns what no hook may."""
+    return object()
+
+
+def raising(view: Any) -> Any:
+    """Reads what there is not."""
+    return view.nope
+
+
+POINTS: Final = {
+    "transform_context": "turn 1",
+    "prepare_tool_call": "call .*'add', turn 1",
+    "before_tool_call": "call .*'add', turn 1",
+    "after_tool_call": "call .*'add', turn 1",
+    "after_tool_result": "call .*'add', turn 1",
+    "after_model_call": "turn 1",
+    "should_stop_after_turn": "turn 1",
+    "prepare_next_turn": "turn 1",
+}
+
+
+def failing(function: Any, point: str, **more: Any) -> LoopConfig:
+    """A configuration with a hook that fails at a point."""
+    made: dict[str, Any] = {point: function, **more}
+    return LoopConfig(
+        model="test:m", tools=[ToolSpec("add")], hooks=[Hooks("fails", **made)]
+    )
+
+
+def found_in(config: LoopConfig, way: str, **more: Any) -> Any:
+    """What is found in a configuration."""
+    match way:
+        case "explore":
+            return explore(config, "go", **SCRIPT, **more).counterexample
+        case "loop_machine":
+            return machine_finds(loop_machine(config, **more))
+        case _:
+            shares = {"simulate": 0.0, "simulate, watched": 1.0}
+            return simulate(
+                config, "go", **SCRIPT, seeds=[1], watched=shares[way], **more
+            ).counterexample
+
+
+@pytest.mark.parametrize("way", LOOKS)
+@pytest.mark.parametrize("point", POINTS)
+def test_a_hook_that_fails_breaks_a_law(point: str, way: str) -> None:
+    """It is told which, at which point, with the error, its file and its line."""
+    found = found_in(failing(raising, point), way)
+
+    assert found is not None
+    assert found.law.startswith("No hook fails")
+    where = rf"\(test_checks\.py:\d+, {POINTS[point]}\)\."
+    error = "AttributeError: .* has no attribute 'nope'.*"
+    assert re.fullmatch(rf"Hook 'fails' raised {error} at {point} {where}", found.said)
+
+
+@pytest.mark.parametrize("way", LOOKS)
+def test_a_hook_that_returns_what_it_may_not_fails_too(way: str) -> None:
+    found = found_in(failing(wrong, "before_tool_call"), way)
+
+    assert found is not None
+    assert found.said.startswith(
+        "Hook 'fails' returned an object at before_tool_call ("
+    )
+
+
+@pytest.mark.parametrize("way", LOOKS)
+def test_a_hook_that_fails_closed_fails_too(way: str) -> None:
+    found = found_in(failing(raising, "after_tool_result", fail_closed=True), way)
+
+    assert found is not None
+    assert found.law.startswith("No hook fails")
+
+
+@pytest.mark.parametrize("way", LOOKS)
+def test_a_hook_of_a_run_inside_fails_too(way: str) -> None:
+    inner = failing(raising, "should_stop_after_turn").as_tool("add", "Adds.")
+    outer = LoopConfig(model="test:m", tools=[inner])
+    found = found_in(outer, way)
+
+    assert found is not None
+    assert found.law.startswith("No hook fails")
+
+
+@pytest.mark.parametrize("way", LOOKS)
+def test_hooks_may_fail_if_that_is_said(way: str) -> None:
+    config = failing(raising, "transform_context", prepare_tool_call=raising)
+
+    assert found_in(config, way, hooks_may_fail=True) is None
+
+
+def test_a_hook_that_fails_after_an_abort_is_heard_of() -> None:
+    """D30: what had arrived is shaped, and what becomes of the run is decided already."""
+    found = explore(
+        failing(raising, "after_tool_call"),
+        "go",
+        replies=[[ToolCall("add", {}, "a"), ToolCall("add", {}, "b")], "done"],
+        tools={"add": ["2"]},
+        also=[Abort()],
+    ).counterexample
+
+    assert found is not None
+    assert found.law.startswith("No hook fails")

@@ -312,7 +312,11 @@ def guards(*, fail_closed: bool) -> Loop:
     shouts = Hooks("shouts", after_tool_call=lambda v: ToolResultUpdate(v.text.upper()))
     replies = [says(call("add", 1), call("add", 2), call("nope", 3)), DONE]
     tools: dict[str, list[Any]] = {"add": ["2", "secret"]}
-    return Loop(config(hook, shouts), replies, tools, (Abort(),))
+    return Loop(config(hook, shouts), replies, tools, (Abort(),), FAILING)
+
+
+FAILING: Final = {"hooks_may_fail": True}
+"""Some hooks here fail on purpose."""
 
 
 def edits() -> Loop:
@@ -320,7 +324,8 @@ def edits() -> Loop:
     hook = Hooks("breaks", before_tool_call=edited_breaks, tools=["pay"])
     replies = [says(call("pay", 1), call("add", 2)), DONE]
     tools: dict[str, list[Any]] = {"add": ["2"], "pay": ["paid"]}
-    return Loop(config(hook), replies, tools, (Steer("now"),), {"decisions": DECISIONS})
+    more: dict[str, Any] = {"decisions": DECISIONS, **FAILING}
+    return Loop(config(hook), replies, tools, (Steer("now"),), more)
 
 
 def shows(view: ContextView) -> ContextUpdate | None:
@@ -356,7 +361,8 @@ def forgets(view: TurnView) -> TurnUpdate | None:
 def unpaired() -> Loop:
     """A hook that would store calls without their results."""
     hook = Hooks("forgets", prepare_next_turn=forgets)
-    return Loop(config(hook), [says(call("add", 1)), DONE], {"add": ["2"]})
+    replies = [says(call("add", 1)), DONE]
+    return Loop(config(hook), replies, {"add": ["2"]}, (), FAILING)
 
 
 LOOPS: Final = {

@@ -29,7 +29,16 @@ from loopcore.testing.explore.choices import (
 from loopcore.testing.explore.found import Counterexample, Exploration
 from loopcore.testing.explore.known import refuse_unknown
 from loopcore.testing.explore.states import Numbers
-from loopcore.testing.invariants import LAWS, Broken, Check, Coded, Law, Watch, laws_of
+from loopcore.testing.invariants import (
+    LAWS,
+    Broken,
+    Check,
+    Coded,
+    Law,
+    Unfailing,
+    Watch,
+    laws_of,
+)
 from loopcore.testing.invariants.moment import name_of
 from loopcore.testing.invariants.sentences import ALL_IS_SAID, ANSWERS_ARE_TAKEN
 from loopcore.testing.invariants.told import saved
@@ -71,6 +80,7 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
     services: Outcomes = EMPTY,
     decisions: Iterable[Decide] = BOTH,
     progress: Tell | None = None,
+    hooks_may_fail: bool = False,
 ) -> Exploration:
     """Every order in which things can happen, breadth first; what breaks a law, or `check`.
 
@@ -91,6 +101,8 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
         decisions: how a person may decide: functions of the `RequestApproval`.
         progress: told about once a second how far it is, and nothing at the end; by
             default a terminal is told.
+        hooks_may_fail: whether a hook may fail, closed or not. Else that is a broken law: it
+            ends runs, and what would have come after it is not seen.
 
     Returns:
         What was seen; `.counterexample` is the shortest order in which something is
@@ -106,13 +118,15 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
     beside = tuple(map(input_of, listed("also", also)))
     choices = Choices.among(replies, tools, services, decisions)
     refuse_unknown(config, (*begins, *beside), choices.tools)
+    ours = LAWS if hooks_may_fail else (*LAWS, Unfailing())
     search = Search(
+        len(ours),
         choices,
         beside,
         MOST if bound is None else bound,
         progress or to_terminal(),
     )
-    first = Watch.of(config, *LAWS, *laws_of(check), run_id=RUN_ID)
+    first = Watch.of(config, *ours, *laws_of(check), run_id=RUN_ID)
     try:
         complete = search.run(first, begins)
     except Broken as broken:
@@ -169,8 +183,9 @@ class Node:
 
 @define(eq=False)
 class Search:
-    """What was seen so far."""
+    """What was seen so far, under so many laws of ours and then those of the user."""
 
+    ours: int
     choices: Choices
     also: tuple[Input, ...]
     bound: int
@@ -286,13 +301,13 @@ class Search:
 
     def memory(self, watch: Watch) -> tuple[Hashable, ...]:
         """What the user's laws remember; `LAWS` need nothing that the state does not tell."""
-        return tuple(map(self.numbers.memory, watch.laws[len(LAWS) :]))
+        return tuple(map(self.numbers.memory, watch.laws[self.ours :]))
 
     def unchanged(self, node: Node) -> None:
         """Refuse a law that is not as it was: every way from here has changed it."""
         if node.memory == self.memory(node.watch):
             return
-        for law in node.watch.laws[len(LAWS) :]:
+        for law in node.watch.laws[self.ours :]:
             if self.numbers.memory(law) not in node.memory:
                 raise TypeError(CHANGES.format(name_of(law), type(law).__name__))
 

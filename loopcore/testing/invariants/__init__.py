@@ -8,6 +8,7 @@ afterwards. `explore`, `simulate` and `loop_machine` use them all.
 from loopcore.testing.invariants.asked import Chains, Memories, Requests
 from loopcore.testing.invariants.checks import Check, laws_of
 from loopcore.testing.invariants.ends import Ends, Outputs, Retries
+from loopcore.testing.invariants.failing import Unfailing
 from loopcore.testing.invariants.gates import Gates, OneByOne
 from loopcore.testing.invariants.kept import Aborted, Paired, Queues
 from loopcore.testing.invariants.moment import Broken, Law, Moment, hold
@@ -43,6 +44,7 @@ __all__ = [
     "Retries",
     "Said",
     "Tokens",
+    "Unfailing",
     "Views",
     "Waiting",
     "Watch",

@@ -11,7 +11,7 @@ from loopcore.config import AnyConfig, LoopConfig
 from loopcore.effects import RunTool
 from loopcore.inputs import Abort, Answer, Continue, Input, Prompt
 from loopcore.messages import AssistantMessage
-from loopcore.testing.invariants import LAWS, Check, Law, laws_of
+from loopcore.testing.invariants import LAWS, Check, Law, Unfailing, laws_of
 from loopcore.testing.machine.moves import (
     PARTIALS,
     PLACES,
@@ -35,7 +35,9 @@ class LoopCase(TestCase):
     settings: ClassVar[settings]
 
 
-def loop_machine(config: Configs, *checks: Check | Law) -> type[LoopCase]:
+def loop_machine(
+    config: Configs, *checks: Check | Law, hooks_may_fail: bool = False
+) -> type[LoopCase]:
     """A test case of a whole configuration, for unittest and pytest to run.
 
     Whatever may happen to a run happens, in any order: prompts, replies of every kind,
@@ -46,12 +48,15 @@ def loop_machine(config: Configs, *checks: Check | Law) -> type[LoopCase]:
         config: what the runs are; or a strategy, for one that is drawn.
         checks: more that must hold: functions of a state, where False, a text that says
             why, or an AssertionError says that it is broken; or laws.
+        hooks_may_fail: whether a hook may fail, closed or not. Else that is a broken law: it
+            ends runs, and what would have come after it is not seen.
 
     >>> TestLoop = loop_machine(LoopConfig(model="test:m"), lambda state: state.run < 9)
     """
     is_drawn = isinstance(config, st.SearchStrategy)
     drawn: Any = config if is_drawn else st.just(config)
-    laws = (*LAWS, *laws_of(*checks))
+    ours = LAWS if hooks_may_fail else (*LAWS, Unfailing())
+    laws = (*ours, *laws_of(*checks))
     made: Any = type("Loop", (LoopMachine,), {"configs": drawn, "laws": laws})
     case: type[LoopCase] = made.TestCase
     case.settings = settings(

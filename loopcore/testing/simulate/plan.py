@@ -10,7 +10,7 @@ from loopcore.frozen import evolve
 from loopcore.inputs import Input
 from loopcore.testing.explore.choices import Choices
 from loopcore.testing.faults import Crash, Fault, FullDisk, draw
-from loopcore.testing.invariants import Law
+from loopcore.testing.invariants import Law, Unfailing
 from loopcore.testing.invariants.checks import Checked
 
 F = TypeVar("F", bound=Fault)
@@ -45,6 +45,7 @@ class Plan:
     checks: tuple[Checked, ...]
     watched: float
     seed: object
+    hooks_may_fail: bool = False
     without: frozenset[str] = frozenset()
     calm: bool = False
 
@@ -57,7 +58,8 @@ class Plan:
     def watching(self) -> tuple[Law, ...]:
         """The laws that see its steps: all of them in a share of the runs."""
         if self.laws and draw(self.seed, "watched") < self.watched:
-            return (*self.laws, *self.checks)
+            ours = () if self.hooks_may_fail else (Unfailing(),)
+            return (*self.laws, *ours, *self.checks)
         return ()
 
     def draw(self, *names: object) -> float:

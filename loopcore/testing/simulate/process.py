@@ -6,11 +6,12 @@ from attrs import define, evolve
 from returns.result import Failure
 
 from loopcore.inputs import Input
-from loopcore.reducer import advance
+from loopcore.reducer import Effects, advance
 from loopcore.state import Rejected, State
-from loopcore.testing.invariants import Broken, Watch
+from loopcore.testing.invariants import Broken, Unfailing, Watch
 from loopcore.testing.invariants.checks import Checked
-from loopcore.testing.invariants.moment import Unheld
+from loopcore.testing.invariants.failing import unfailing
+from loopcore.testing.invariants.moment import Unheld, name_of
 from loopcore.testing.invariants.watch import TOTAL
 from loopcore.testing.simulate.plan import Plan
 
@@ -50,13 +51,13 @@ class Memory:
             raise Broken(TOTAL, repr(error), self.state, given) from error
         if isinstance(moved, Failure):
             return moved.failure()
-        self._accept(given, moved.unwrap()[0])
+        self._accept(given, *moved.unwrap())
         return None
 
-    def go(self, given: Input, at: float, after: State) -> None:
-        """An input was taken elsewhere, and this is the state after it."""
+    def go(self, given: Input, at: float, after: State, effects: Effects) -> None:
+        """An input was taken elsewhere, and this is what came of it."""
         if self.watch is None:
-            self._accept(given, after)
+            self._accept(given, after, effects)
         else:
             self._watched(self.watch, given, at)
 
@@ -74,8 +75,10 @@ class Memory:
     def left(self, *effect_ids: str) -> None:
         """Nor this."""
 
-    def _accept(self, given: Input, after: State) -> None:
+    def _accept(self, given: Input, after: State, effects: Effects) -> None:
         before, self.state = self.state, after
+        if not self.plan.hooks_may_fail:
+            _unfailing(before, given, effects)
         for law in self.plan.checks:
             _check(law, before, given, after)
 
@@ -86,6 +89,16 @@ class Memory:
         self.watch = taken.unwrap()
         self.state = self.watch.state
         return None
+
+
+def _unfailing(before: State, given: Input, effects: Effects) -> None:
+    try:
+        unfailing(effects.tell)
+    except Unheld as problem:
+        raise Broken(FAILS, str(problem), before, given) from problem
+
+
+FAILS: Final = name_of(Unfailing())
 
 
 def _check(law: Checked, before: State, given: Input, after: State) -> None:

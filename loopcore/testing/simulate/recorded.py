@@ -77,7 +77,7 @@ class Recorded:
             return moved.failure()
         died = self._dying(size)
         if died is None or died.whole:
-            self.memory.go(given, at, moved.unwrap()[0])
+            self.memory.go(given, at, *moved.unwrap())
         if died:
             raise died
         return None

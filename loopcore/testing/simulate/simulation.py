@@ -58,6 +58,7 @@ def simulate(  # noqa: PLR0913  # each is a kind of thing that can happen
     decisions: Iterable[Decide] = BOTH,
     laws: Iterable[Law] = LAWS,
     watched: float = WATCHED,
+    hooks_may_fail: bool = False,
 ) -> "Simulation":
     """A random run for each seed, on a virtual clock; the first that breaks a law, made small.
 
@@ -85,6 +86,8 @@ def simulate(  # noqa: PLR0913  # each is a kind of thing that can happen
             exception; and for each hook that asks a model, the replies.
         decisions: how a person may decide: functions of the `RequestApproval`.
         laws, watched: what must hold at every step, of this share of the runs.
+        hooks_may_fail: whether a hook may fail, closed or not. Else that is a broken law, in
+            every run: it ends runs, and what would have come after it is not seen.
 
     Returns:
         What was seen; `.counterexample` is the first seed's run in which something is
@@ -114,6 +117,7 @@ def simulate(  # noqa: PLR0913  # each is a kind of thing that can happen
         tuple(law for law in extra if isinstance(law, Checked)),
         1.0 if others else watched,
         seed=0,
+        hooks_may_fail=hooks_may_fail,
     )
     with tempfile.TemporaryDirectory(prefix="loopcore-") as folder:
         plans = (_seeded(plan, seed, auto).at_moments(beside) for seed in drawn)
