@@ -1,11 +1,11 @@
 """No hook fails: a run that a failing hook ended proves nothing of what it cut short."""
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
 
 from attrs import frozen
 
-from loopcore.events import Event, MessageAdded, RunEnd, Stop
+from loopcore.events import Event, MessageAdded, RunEnd
 from loopcore.hooks.fold import ALL_OVER, ONE_CALL
 from loopcore.messages import ToolResultMessage
 from loopcore.testing.invariants.mistakes import named
@@ -38,19 +38,30 @@ def unfailing(tell: Iterable[Event]) -> None:
 def failures(tell: Iterable[Event]) -> Iterator[str]:
     """What is said of hooks that failed: at the end of a run, or of the call not run."""
     for event in tell:
-        match event:
-            case RunEnd(stop=Stop(reason="hook_error", hook=str(), detail=said)):
-                yield said
-            case MessageAdded(
-                message=ToolResultMessage(outcome="invalid_arguments", text=said)
-            ) if said.startswith(HOOK):
-                yield said
-            case _:
-                pass
+        read = READ.get(type(event))
+        said = read(event) if read else ""
+        if said:
+            yield said
 
 
-HOOK: Final = "Hook '"
-"""How what is said of a hook that failed begins."""
+def _ended(event: RunEnd) -> str:
+    stop = event.stop
+    return stop.detail if stop.hook and stop.reason == "hook_error" else ""
+
+
+def _not_run(event: MessageAdded) -> str:
+    message = event.message
+    if not isinstance(message, ToolResultMessage):
+        return ""
+    told = message.outcome == "invalid_arguments" and message.text.startswith("Hook '")
+    return message.text if told else ""
+
+
+READ: Final[dict[type[Event], Callable[[Any], str]]] = {
+    RunEnd: _ended,
+    MessageAdded: _not_run,
+}
+"""Which events tell of hooks: every step of every simulated run is looked at."""
 
 
 def _heard(one: Pass) -> None:

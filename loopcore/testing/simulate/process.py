@@ -20,11 +20,15 @@ RUN_ID: Final = "r"
 
 @define(eq=False)
 class Memory:
-    """A process that keeps its run in memory, and never ends."""
+    """A process that keeps its run in memory, and never ends.
+
+    `looks` says that it has to look for hooks that failed at every input.
+    """
 
     plan: Plan
     state: State
     watch: Watch | None
+    looks: bool = False
 
     @classmethod
     def of(cls, plan: Plan) -> "Memory":
@@ -33,7 +37,7 @@ class Memory:
         state = State.start(plan.config, run_id=RUN_ID, seed=seed)
         laws = plan.watching
         if not laws:
-            return cls(plan, state, None)
+            return cls(plan, state, None, plan.may_fail_inside)
         watch = Watch.of(plan.config, *laws, run_id=RUN_ID)
         return cls(plan, state, evolve(watch, state=state))
 
@@ -77,10 +81,18 @@ class Memory:
 
     def _accept(self, given: Input, after: State, effects: Effects) -> None:
         before, self.state = self.state, after
-        if not self.plan.hooks_may_fail:
-            _unfailing(before, given, effects)
+        if after.stop is not None or self.looks:
+            self._unfailing(before, given, effects)
         for law in self.plan.checks:
             _check(law, before, given, after)
+
+    def _unfailing(self, before: State, given: Input, effects: Effects) -> None:
+        if self.plan.hooks_may_fail:
+            return
+        try:
+            unfailing(effects.tell)
+        except Unheld as problem:
+            raise Broken(FAILS, str(problem), before, given) from problem
 
     def _watched(self, watch: Watch, given: Input, at: float) -> Rejected | None:
         taken = watch.take(given, at=at)
@@ -89,13 +101,6 @@ class Memory:
         self.watch = taken.unwrap()
         self.state = self.watch.state
         return None
-
-
-def _unfailing(before: State, given: Input, effects: Effects) -> None:
-    try:
-        unfailing(effects.tell)
-    except Unheld as problem:
-        raise Broken(FAILS, str(problem), before, given) from problem
 
 
 FAILS: Final = name_of(Unfailing())
