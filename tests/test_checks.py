@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 from hypothesis import Phase, settings
 
-from loopcore import Abort, LoopConfig, State, ToolCall, ToolSpec
+from loopcore import Abort, LoopConfig, Nested, State, ToolCall, ToolSpec
 from loopcore.hooks import Hooks
 from loopcore.testing import AutoModel, explore, loop_machine, simulate
 from loopcore.testing.invariants import Broken, Moment
@@ -400,3 +400,41 @@ def test_a_hook_that_fails_after_an_abort_is_heard_of() -> None:
 
     assert found is not None
     assert found.law.startswith("No hook fails")
+
+
+# Runs inside, whatever their tool wants to be called with.
+
+PROMPTS: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
+    ({}, {}),
+    ({}, {"prompt": "?"}),
+    ({"properties": {"prompt": {"type": "string"}}}, {}),
+    (
+        {"properties": {"prompt": {"type": "integer"}}, "required": ["prompt"]},
+        {"prompt": 3},
+    ),
+    ({"properties": {"prompt": {}}}, {"prompt": {"deep": [None, True]}}),
+    ({"properties": {"prompt": {}}}, {"prompt": None}),
+]
+
+
+@pytest.mark.parametrize(("schema", "arguments"), PROMPTS)
+def test_a_run_inside_may_be_called_with_anything(
+    schema: dict[str, Any], arguments: dict[str, Any]
+) -> None:
+    inner = Nested(ToolSpec("sub", "", schema), LoopConfig(model="test:inner"))
+    found = explore(
+        LoopConfig(model="test:m", tools=[inner]),
+        "go",
+        replies=[ToolCall("sub", arguments), "done"],
+        tools={"sub": ["this"]},
+    )
+
+    assert found.counterexample is None, found
+    assert {"done": 1} == found.reasons
+
+
+def test_a_machine_calls_runs_inside_with_anything() -> None:
+    inner = Nested(ToolSpec("sub"), LoopConfig(model="test:inner"))
+    case = loop_machine(LoopConfig(model="test:m", tools=[inner]))
+
+    assert machine_finds(case, 60) is None

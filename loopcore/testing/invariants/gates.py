@@ -129,7 +129,8 @@ class Gates:
         key = key_of(event.run_id)
         found = self.gate_of(key, event.run_id)
         hold(found.what == "start", "{} began; its gate says {}", event.run_id, found)
-        wanted = (UserMessage(found.arguments["prompt"]),)
+        prompt = str(found.arguments.get("prompt", ""))  # whatever its schema wants
+        wanted = (UserMessage(prompt),)
         hold(event.messages == wanted, "{} is prompted with {}", wanted, event.messages)
         return self.used(key, event.run_id)
 
