@@ -125,8 +125,13 @@ def spend(state: State, usage: Usage) -> State:
     """Count these tokens, for the run and for its open turn."""
     if usage == NO_USAGE:
         return state
-    turn = state.turn and evolve(state.turn, usage=state.turn.usage + usage)
-    return evolve(state, usage=state.usage + usage, turn=turn)
+    turn = state.turn and evolve(state.turn, usage=_sum(state.turn.usage, usage))
+    return evolve(state, usage=_sum(state.usage, usage), turn=turn)
+
+
+def _sum(before: Usage, usage: Usage) -> Usage:
+    """All these tokens; most turns have one reply, and nothing to add it to."""
+    return usage if before is NO_USAGE else before + usage
 
 
 def pay(state: State, value: object) -> State:
