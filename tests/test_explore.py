@@ -1,6 +1,7 @@
 """Every order in which things can happen: what `explore` sees, finds and says."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from attrs import frozen
 from loopcore import (
     Abort,
     Answer,
+    CallModel,
     FollowUp,
     Input,
     LoopConfig,
@@ -166,9 +168,24 @@ def test_a_counterexample_is_printed_as_the_inputs_that_lead_to_it() -> None:
 def test_what_is_not_broken_is_printed_with_what_was_seen() -> None:
     found = explore(config(), "go", replies=["done"])
 
-    assert "<2 states, 1 endings, 2 steps, 2 inputs deep; nothing is broken>" == repr(
-        found
+    assert (
+        "<2 states, 1 ending (1 done), 2 steps, 2 inputs deep; nothing is broken>"
+        == repr(found)
     )
+
+
+def test_the_reasons_of_all_ends_are_printed_the_most_frequent_first() -> None:
+    found = explore(
+        config(), "go", replies=[calls(2), "done"], tools={"add": ["2"]}, also=[Abort()]
+    )
+
+    assert ", 6 endings (5 aborted, 1 done), " in repr(found)
+
+
+def test_one_input_is_no_inputs() -> None:
+    found = explore(config(), "go", replies=["done"], check=lambda _: False)
+
+    assert "It takes 1 input:" in repr(found)
 
 
 def test_people_approve_and_reject() -> None:
@@ -381,17 +398,50 @@ def test_a_bound_ends_it_and_says_so() -> None:
     )
 
     assert not found.complete
-    assert 20 <= found.states < 30
-    assert "states, not all there are" in repr(found)
+    assert 20 == found.states
+    assert "20 states, not all there are, 0 endings, " in repr(found)
 
 
-def test_without_a_bound_what_has_no_end_is_an_error(
+@pytest.mark.parametrize("less", [0, 1])
+def test_a_bound_that_is_just_enough_is_all_there_is(less: int) -> None:
+    more: Any = {"replies": [calls(3), "done"], "tools": {"add": ["2", "3"]}}
+    every = explore(config(), "go", **more)
+
+    found = explore(config(), "go", **more, bound=every.states - less)
+
+    assert every.complete
+    assert found.complete == (not less)
+    assert every.states - less == found.states
+
+
+def endless(request: CallModel) -> ToolCall:
+    """Calls a tool whatever it is told."""
+    return ToolCall("add", {}, f"c{len(request.messages)}")
+
+
+def test_a_run_without_end_is_an_error_soon() -> None:
+    """One state leads to one other, and each is longer than the one before."""
+    began = time.process_time()
+    with pytest.raises(search.Endless) as found:
+        explore(config(), "go", replies=[endless], tools={"add": ["2"]})
+
+    assert time.process_time() - began < 10
+    told = str(found.value)
+    assert "200 states, not all there are" in told
+    assert re.search(r"200 inputs deep; nothing is broken>, after \d+\.\d s\. ", told)
+    assert "Unasked, explore visits 10,000 states and ways of 200 inputs." in told
+    assert "bound=None for all there are" in told
+
+
+def test_more_states_than_are_visited_unasked_are_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(search, "MOST", 20)
+    monkeypatch.setattr(search, "BOUND", 20)
+    more: Any = {"replies": [calls(5), "done"], "tools": {"add": ["2", "3"]}}
 
-    with pytest.raises(search.Endless, match="Give bound= to see a part"):
-        explore(config(), "go", replies=[calls(5)], tools={"add": ["2", "3"]})
+    with pytest.raises(search.Endless, match="20 states, not all there are"):
+        explore(config(), "go", **more)
+    assert explore(config(), "go", **more, bound=None).complete
 
 
 def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

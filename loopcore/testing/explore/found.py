@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from loopcore.config import AnyConfig
 from loopcore.effects import RequestApproval, RunTool
-from loopcore.frozen import FrozenDict
+from loopcore.frozen import FrozenDict, counted
 from loopcore.inputs import Answer, Input
 from loopcore.journal import Journal
 from loopcore.reducer import advance
@@ -64,7 +64,7 @@ class Counterexample:
 
     def program(self) -> Iterator[str]:
         """The inputs that lead to it, line by line."""
-        yield f"It takes {len(self.inputs)} inputs:"
+        yield f"It takes {counted(len(self.inputs), 'input')}:"
         state = self.first
         for n, given in enumerate(self.inputs, 1):
             yield f"  {n}. {shown(state, given)}"
@@ -126,6 +126,14 @@ class Exploration:
     def _counted(self) -> str:
         all_of = "" if self.complete else ", not all there are"
         return (
-            f"{self.states:,} states{all_of}, {self.endings:,} endings, "
-            f"{self.steps:,} steps, {self.depth} inputs deep"
+            f"{counted(self.states, 'state')}{all_of}, "
+            f"{counted(self.endings, 'ending')}{by_reason(self.reasons)}, "
+            f"{counted(self.steps, 'step')}, {counted(self.depth, 'input')} deep"
         )
+
+
+def by_reason(reasons: Mapping[str, int]) -> str:
+    """How many runs ended for each reason, the most frequent first."""
+    found = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    told = ", ".join(f"{count:,} {reason}" for reason, count in found)
+    return f" ({told})" if told else ""

@@ -1,17 +1,17 @@
 """Every order in which things can happen, breadth first, each different state once."""
 
-import sys
+import math
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Final, TypeAlias
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Final
 
-from attrs import define, field, frozen
+from attrs import define, field
 from returns.result import Failure
 
 from loopcore.config import AnyConfig
 from loopcore.effects import Effect
-from loopcore.frozen import EMPTY
+from loopcore.frozen import EMPTY, UNSET, Unset
 from loopcore.inputs import Answer, Edit, Input
 from loopcore.reducer import Given
 from loopcore.reducer.door import input_of
@@ -29,6 +29,8 @@ from loopcore.testing.explore.choices import (
 from loopcore.testing.explore.found import Counterexample, Exploration
 from loopcore.testing.explore.known import refuse_unknown
 from loopcore.testing.explore.states import Numbers
+from loopcore.testing.explore.telling import Tell, to_terminal
+from loopcore.testing.explore.ways import Link, Node, inputs_of, linked
 from loopcore.testing.invariants import (
     LAWS,
     Broken,
@@ -44,28 +46,32 @@ from loopcore.testing.invariants.sentences import ALL_IS_SAID, ANSWERS_ARE_TAKEN
 from loopcore.testing.invariants.told import saved
 
 RUN_ID: Final = "r"
-MOST: Final = 100_000
+BOUND: Final = 10_000
 """How many states are visited if nobody gives a bound."""
+
+DEEPEST: Final = 200
+"""How many inputs a way may have if nobody gives a bound: in so many a run has ended."""
 
 EVERY: Final = 1.0
 """How often it is told how far it is, in seconds."""
 
-Tell: TypeAlias = Callable[[str], object]
-
 
 class Endless(Exception):
-    """There are more states than `explore` visits unasked; `found` is what was seen."""
+    """There is more than `explore` visits unasked; `found` is what was seen, in `seconds`."""
 
-    def __init__(self, found: Exploration) -> None:
-        super().__init__(found)
-        self.found = found
+    def __init__(self, found: Exploration, seconds: float) -> None:
+        super().__init__(found, seconds)
+        self.found, self.seconds = found, seconds
 
     def __str__(self) -> str:
-        return f"{self.found!r}. {ENDLESS}"
+        return f"{self.found!r}, after {self.seconds:,.1f} s. {ENDLESS}"
 
 
 ENDLESS: Final = (
-    "Give bound= to see a part of them, less in also=, or replies that come to an end."
+    f"Unasked, explore visits {BOUND:,} states and ways of {DEEPEST} inputs. If this case "
+    "does come to an end, give bound= with more states, or bound=None for all there are; if "
+    "it does not, give replies that come to an end, less in also=, or bound= with fewer "
+    "states to see a part of them."
 )
 
 
@@ -76,7 +82,7 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
     tools: Outcomes = EMPTY,
     also: Iterable[Given] = (),
     check: Check | Law | None = None,
-    bound: int | None = None,
+    bound: int | Unset | None = UNSET,
     services: Outcomes = EMPTY,
     decisions: Iterable[Decide] = BOTH,
     progress: Tell | None = None,
@@ -95,7 +101,8 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
         also: what may happen beside, at any moment, each at most once.
         check: a function of a state; False, a text that says why, or an AssertionError
             says that it is broken. Or a law.
-        bound: how many states to visit at most.
+        bound: how many states to visit at most; None for all there are. By default 10,000,
+            and ways of 200 inputs: if there is more, that is an error and no result.
         services: for each service that hooks consult, all it may give: JSON or an
             exception; and for each hook that asks a model, the replies.
         decisions: how a person may decide: functions of the `RequestApproval`.
@@ -109,7 +116,7 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
         broken, or None.
 
     Raises:
-        Endless: if there are very many states and no `bound` was given.
+        Endless: if there are more states or longer ways, and no `bound` was given.
         Rejected: if what is given first is refused.
         ValueError: for outcomes of a tool that there is not, for a list with nothing in it,
             and without an input.
@@ -123,7 +130,7 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
         len(ours),
         choices,
         beside,
-        MOST if bound is None else bound,
+        *_limits(bound),
         progress or to_terminal(),
     )
     first = Watch.of(config, *ours, *laws_of(check), run_id=RUN_ID)
@@ -134,51 +141,21 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
     finally:
         search.over()
     found = search.found(complete)
-    if not complete and bound is None:
-        raise Endless(found)
+    if not complete and bound is UNSET:
+        raise Endless(found, time.monotonic() - search.began)
     return found
 
 
-@frozen(eq=False)
-class Link:
-    """An input, and those before it, newest first."""
-
-    given: Input
-    before: "Link | None"
-    length: int
-
-
-def _linked(before: Link | None, given: Input) -> Link:
-    return Link(given, before, before.length + 1 if before else 1)
-
-
-def inputs_of(link: Link | None) -> tuple[Input, ...]:
-    """The inputs of a way, in order."""
-    found: list[Input] = []
-    while link is not None:
-        found.append(link.given)
-        link = link.before
-    return tuple(reversed(found))
+def _limits(bound: int | Unset | None) -> tuple[float, float]:
+    """How many states to visit, and how long a way may be."""
+    if bound is UNSET:
+        return BOUND, DEEPEST
+    return math.inf if bound is None else bound, math.inf
 
 
 def _counterexample(broken: Broken, link: Link | None, first: Watch) -> Counterexample:
     config = first.config.plain
     return Counterexample(broken.law, broken.said, inputs_of(link), config, first.state)
-
-
-@frozen(eq=False)
-class Node:
-    """A state on its way: how it was reached, and what may still happen beside.
-
-    `answers` is what it was given, if that was answers alone, so that their order must not
-    matter; None else. `memory` is what the user's laws remember of the way.
-    """
-
-    watch: Watch
-    link: Link | None
-    left: tuple[int, ...]
-    answers: frozenset[Hashable] | None
-    memory: tuple[Hashable, ...] = ()
 
 
 @define(eq=False)
@@ -188,7 +165,8 @@ class Search:
     ours: int
     choices: Choices
     also: tuple[Input, ...]
-    bound: int
+    bound: float
+    deepest: float
     tell: Tell
     numbers: Numbers = field(factory=Numbers)
     seen: set[Hashable] = field(factory=set[Hashable])
@@ -200,6 +178,8 @@ class Search:
     steps: int = 0
     depth: int = 0
     link: Link | None = None
+    more: bool = False
+    began: float = field(factory=time.monotonic)
     told: float = field(factory=time.monotonic)
     has_told: bool = False
 
@@ -212,10 +192,10 @@ class Search:
         queue = deque([self.begun(first, given)])
         while queue:
             node = queue.popleft()
-            if len(self.seen) >= self.bound:
-                return False
             for one in self.moves(node):
                 found = self.take(node, *one)
+                if self.more:
+                    return False
                 if found is not None:
                     queue.append(found)
             self.unchanged(node)
@@ -226,7 +206,7 @@ class Search:
         """The state with which the orders begin."""
         watch = first
         for one in given:
-            self.link = _linked(self.link, one)
+            self.link = linked(self.link, one)
             taken = watch.take(one)
             if isinstance(taken, Failure):
                 raise taken.failure()
@@ -281,7 +261,7 @@ class Search:
         answers: frozenset[Hashable] | None,
     ) -> Node | None:
         """The state after this input, if it is one that was not seen."""
-        self.link = _linked(node.link, given)
+        self.link = linked(node.link, given)
         taken = node.watch.take(given)
         if isinstance(taken, Failure):
             self.refused(node, given, taken.failure().kind)
@@ -325,6 +305,10 @@ class Search:
         self.same_order(node, here)
         key = here, node.memory
         if key in self.seen:
+            return False
+        length = node.link.length if node.link else 0
+        if len(self.seen) >= self.bound or length > self.deepest:
+            self.more = True
             return False
         self.seen.add(key)
         if self.link:
@@ -383,17 +367,3 @@ def _saved(state: State, given: Input) -> None:
         saved(state)
     except AssertionError as problem:
         raise Broken(name_of(Coded()), str(problem), state, given) from problem
-
-
-def to_terminal() -> Tell:
-    """A line that is written over and over, if there is a terminal to write it to."""
-    return _overwrite if sys.stderr.isatty() else _silent
-
-
-def _overwrite(line: str) -> None:
-    sys.stderr.write(f"\r{line}\x1b[K")
-    sys.stderr.flush()
-
-
-def _silent(line: str) -> None:
-    """Nobody is watching."""
