@@ -54,6 +54,8 @@ from tests.driving import MODEL, config, spec, spoken
 A, B = ToolCall("a", {"x": 1}, "c1"), ToolCall("b", id="c2")
 BOTH_CALLS: list[Any] = [[A, B], "done"]
 OK: dict[str, list[Any]] = {"a": ["ok"], "b": ["ok"], "pay": ["paid"]}
+AB: dict[str, list[Any]] = {"a": ["ok"], "b": ["ok"]}
+CFG = config()
 PAY = config(tools=[spec("pay", needs_approval=True)])
 SEEDS = range(40)
 
@@ -520,7 +522,7 @@ def test_a_counterexample_is_printed_with_its_seed() -> None:
         "model='test:model'), 1.0)\n"
         "Before the last of them it was <run r: waiting for r.1.1.model.1; turn 1, 1 "
         "messages>.\n"
-        "(1 run, 2 inputs, 0 faults, 0.0 simulated hours.)"
+        "(1 run (1 done), 2 inputs, 0 faults, 0.0 simulated hours.)"
     )
 
 
@@ -537,6 +539,46 @@ def test_the_seed_of_a_counterexample_leads_to_it_again() -> None:
     assert again.runs == 1
     assert again.counterexample is not None
     assert again.counterexample.happened == first.counterexample.happened
+
+
+def test_a_counterexample_is_a_journal_that_can_be_kept(tmp_path: Path) -> None:
+    found = simulate(
+        config(), "go", replies=BOTH_CALLS, tools=AB, seeds=[1], check=short
+    ).counterexample
+    assert found is not None
+    path = tmp_path / "found.jsonl"
+
+    found.write(path)
+
+    journal = Journal.read(path).unwrap()
+    assert found.inputs == journal.inputs
+    assert found.happened[-1].at == journal.entries[-1].at
+    assert not short(replay(config(), journal).unwrap().result.state)
+
+
+def test_the_journal_of_a_counterexample_has_what_was_taken() -> None:
+    """Neither what was refused nor what a crash had lost."""
+
+    def unhurt(state: State) -> bool:
+        return not results([state], "b")["interrupted"]
+
+    found, _ = played(check=unhurt, faults=faults.ALL, seeds=range(200))
+    assert found.counterexample is not None
+    journal = found.counterexample.journal
+
+    state = replay(config(), journal).unwrap().result.state
+    assert results([state], "b")["interrupted"]
+
+
+def test_equal_simulations_are_equal() -> None:
+    def twice(**more: Any) -> bool:
+        first, second = (
+            simulate(CFG, "go", replies=BOTH_CALLS, tools=AB, **more) for _ in range(2)
+        )
+        return first == second and first is not second
+
+    assert twice(seeds=SEEDS)
+    assert twice(seeds=SEEDS, check=short)
 
 
 def test_a_fault_that_it_takes_stays_in_the_counterexample() -> None:
@@ -789,6 +831,6 @@ def test_a_number_drawn_depends_on_its_names_alone() -> None:
 def test_simulations_print_short() -> None:
     found, _ = played(seeds=range(1_000), replies=["hi"], laws=())
 
-    assert repr(found).startswith("<1,000 runs, 2,000 inputs, 0 faults, ")
+    assert repr(found).startswith("<1,000 runs (1,000 done), 2,000 inputs, 0 faults, ")
     assert repr(found).endswith(" simulated hours; nothing is broken>")
     assert repr(faults.RateLimit()) == "RateLimit()"

@@ -1,6 +1,6 @@
 """What exploring came to: how much was seen, and the shortest way to what is broken."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Final
 
@@ -10,7 +10,7 @@ from loopcore.config import AnyConfig
 from loopcore.effects import RequestApproval, RunTool
 from loopcore.frozen import FrozenDict, counted
 from loopcore.inputs import Answer, Input
-from loopcore.journal import Journal
+from loopcore.journal import Entry, Journal
 from loopcore.reducer import advance
 from loopcore.state import State
 
@@ -26,6 +26,7 @@ class Counterexample:
         law: the name of what is broken; `said` is what is wrong.
         inputs: all that happened, in order; the last broke it.
         config, first: where it began.
+        times: when each was given, if that matters; None for one that was given at no time.
     """
 
     law: str
@@ -33,6 +34,7 @@ class Counterexample:
     inputs: tuple[Input, ...]
     config: AnyConfig
     first: State
+    times: tuple[float | None, ...] = ()
 
     @property
     def journal(self) -> Journal:
@@ -40,10 +42,12 @@ class Counterexample:
 
         If the last step raises, it ends before it.
         """
-        try:
-            return Journal.of(self.config, self.first, self.inputs).unwrap()
-        except Exception:  # noqa: BLE001  # what is broken may be that a step raises
-            return Journal.of(self.config, self.first, self.inputs[:-1]).unwrap()
+        return journal_of(self.config, self.first, tuple(map(Entry, *self.given)))
+
+    @property
+    def given(self) -> tuple[tuple[Input, ...], tuple[float | None, ...]]:
+        """The inputs, and the time of each."""
+        return self.inputs, self.times or (None,) * len(self.inputs)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the journal to a new file.
@@ -66,11 +70,20 @@ class Counterexample:
         """The inputs that lead to it, line by line."""
         yield f"It takes {counted(len(self.inputs), 'input')}:"
         state = self.first
-        for n, given in enumerate(self.inputs, 1):
-            yield f"  {n}. {shown(state, given)}"
+        for n, (given, at) in enumerate(zip(*self.given, strict=True), 1):
+            told = "" if at is None else f"  # at={at!r}"
+            yield f"  {n}. {shown(state, given)}{told}"
             if n < len(self.inputs):
-                state = advance(self.config, state, given).unwrap()[0]
+                state = advance(self.config, state, given, at=at).unwrap()[0]
         yield f"Before the last of them it was {state!r}."
+
+
+def journal_of(config: AnyConfig, first: State, given: Sequence[Entry]) -> Journal:
+    """These inputs as a journal; without the last, if taking it raises."""
+    try:
+        return Journal.of(config, first, given).unwrap()
+    except Exception:  # noqa: BLE001  # what is broken may be that a step raises
+        return Journal.of(config, first, given[:-1]).unwrap()
 
 
 def shown(state: State, given: Input) -> str:

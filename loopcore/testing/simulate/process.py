@@ -18,6 +18,12 @@ from loopcore.testing.simulate.plan import Plan
 RUN_ID: Final = "r"
 
 
+def first_state(plan: Plan) -> State:
+    """The state with which a run of this plan begins."""
+    seed = int(plan.draw("state") * 2**48)
+    return State.start(plan.config, run_id=RUN_ID, seed=seed)
+
+
 @define(eq=False)
 class Memory:
     """A process that keeps its run in memory, and never ends.
@@ -33,8 +39,7 @@ class Memory:
     @classmethod
     def of(cls, plan: Plan) -> "Memory":
         """A run that has not begun."""
-        seed = int(plan.draw("state") * 2**48)
-        state = State.start(plan.config, run_id=RUN_ID, seed=seed)
+        state = first_state(plan)
         laws = plan.watching
         if not laws:
             return cls(plan, state, None, plan.may_fail_inside)

@@ -34,11 +34,15 @@ DEATHS: Final = 50
 
 @frozen
 class Happened:
-    """Something that happened: when, the input if it was one, and a word about it."""
+    """Something that happened: when, the input if it was one, and a word about it.
+
+    `kept` says that the run is the fold of it: it was not refused, nor lost by a crash.
+    """
 
     at: float
     given: Input | None = None
     word: str = ""
+    kept: bool = True
 
 
 @frozen(eq=False)
@@ -223,11 +227,14 @@ class SimulatedRun:
         """Give the run an input; what is to happen beside it happens next."""
         self.newest = given
         self.happened.append(Happened(self.now, given, word))
-        refused = self.process.take(given, self.now)
+        try:
+            refused = self.process.take(given, self.now)
+        except Died as died:
+            self.happened[-1] = Happened(self.now, given, word, died.whole)
+            raise
         if refused is not None:
-            self.happened[-1] = Happened(
-                self.now, given, f"{word}: refused".strip(": ")
-            )
+            told = f"{word}: refused".strip(": ")
+            self.happened[-1] = Happened(self.now, given, told, kept=False)
             return refused
         inputs = self.state.inputs
         self.hold(inputs < LONGEST, ENDS, f"after {LONGEST} inputs it is {{}}")

@@ -4,6 +4,7 @@ import functools
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Final
 
@@ -13,9 +14,11 @@ from loopcore.config import AnyConfig
 from loopcore.effects import CallModel
 from loopcore.frozen import EMPTY, FrozenDict, counted, evolve
 from loopcore.inputs import Input
+from loopcore.journal import Entry, Journal
 from loopcore.messages import AssistantMessage
 from loopcore.reducer import Given
 from loopcore.reducer.door import input_of
+from loopcore.state import State
 from loopcore.testing.differences import clipped
 from loopcore.testing.doubles.auto import AutoModel
 from loopcore.testing.doubles.scripted import Reply
@@ -30,12 +33,14 @@ from loopcore.testing.explore.choices import (
     listed,
     some,
 )
+from loopcore.testing.explore.found import by_reason, journal_of
 from loopcore.testing.explore.known import refuse_unknown
 from loopcore.testing.faults import Fault
 from loopcore.testing.faults import listed as faults_of
 from loopcore.testing.invariants import LAWS, Check, Law, laws_of
 from loopcore.testing.invariants.checks import Checked
 from loopcore.testing.simulate.plan import Plan
+from loopcore.testing.simulate.process import first_state
 from loopcore.testing.simulate.run import Ended, Happened, simulated
 from loopcore.testing.simulate.shrink import smallest
 
@@ -188,10 +193,12 @@ def _counterexample(plan: Plan, ended: Ended) -> "BrokenRun":
         ended.faults,
         ended.happened,
         repr(ended.broken.state),
+        plan.config,
+        first_state(plan),
     )
 
 
-@frozen(eq=False, repr=False)
+@frozen(repr=False)
 class BrokenRun:
     """The smallest run found that breaks a law.
 
@@ -201,6 +208,7 @@ class BrokenRun:
         faults: what went wrong in it, and where.
         happened: all that happened, in order, each with its time.
         before: the state before the last of it, in a line.
+        config, first: where it began.
     """
 
     law: str
@@ -209,11 +217,32 @@ class BrokenRun:
     faults: tuple[str, ...]
     happened: tuple[Happened, ...]
     before: str
+    config: AnyConfig
+    first: State
 
     @property
     def inputs(self) -> tuple[Input, ...]:
         """The inputs among what happened."""
         return tuple(one.given for one in self.happened if one.given is not None)
+
+    @property
+    def journal(self) -> Journal:
+        """The run as a journal: to be kept, replayed, shrunk, explained and looked at.
+
+        It has what was taken, not what was refused or lost, each with its time. If the last
+        step raises, it ends before it.
+        """
+        kept = [one for one in self.happened if one.kept]
+        entries = [Entry(one.given, one.at) for one in kept if one.given is not None]
+        return journal_of(self.config, self.first, entries)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the journal to a new file.
+
+        Raises:
+            FileExistsError: if there is such a file.
+        """
+        self.journal.write(path)
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())
@@ -236,7 +265,7 @@ def _told(one: Happened) -> str:
     return f"{clipped(one.given)}{f'  # {one.word}' if one.word else ''}"
 
 
-@frozen(repr=False, eq=False)
+@frozen(repr=False)
 class Simulation:
     """What simulating came to.
 
@@ -264,6 +293,7 @@ class Simulation:
     def _counted(self) -> str:
         faults = sum(self.faults.values())
         return (
-            f"{counted(self.runs, 'run')}, {counted(self.inputs, 'input')}, "
+            f"{counted(self.runs, 'run')}{by_reason(self.reasons)}, "
+            f"{counted(self.inputs, 'input')}, "
             f"{counted(faults, 'fault')}, {self.seconds / HOUR:,.1f} simulated hours"
         )
