@@ -110,8 +110,9 @@ class Summed(Update):
 
 def test_a_rule_that_has_no_identity() -> None:
     assert failure(Summed) == (
-        "Summed: the identity (an empty update | a == a) fails for "
-        "a = Summed(memo=UNSET, count=UNSET)."
+        "Summed: the identity (an empty update | a == a) fails for `count` (its rule is "
+        "_total): a = Summed(memo=UNSET, count=UNSET); an empty update | a is "
+        "Summed(memo=UNSET, count=0)."
     )
 
 
@@ -132,7 +133,7 @@ def test_a_rule_that_raises() -> None:
     assert said.startswith(
         "Longest: the identity (an empty update | a == a) cannot be tried: TypeError("
     )
-    assert said.endswith("for a = Longest(memo=UNSET, name=UNSET).")
+    assert said.endswith("for a = Longest(memo=UNSET, name='').")
 
 
 def test_some_updates_are_tried_in_every_three() -> None:
