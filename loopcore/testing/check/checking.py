@@ -10,10 +10,11 @@ from hypothesis.errors import Flaky
 
 from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Hooks
+from loopcore.testing.check.asking import Asked
 from loopcore.testing.check.broken import Breach, told
 from loopcore.testing.check.course import Course, Offer, course, gone_over
 from loopcore.testing.check.elsewhere import Sample, ask_elsewhere
-from loopcore.testing.check.memory import long_run
+from loopcore.testing.check.long_run import long_run
 from loopcore.testing.check.one_view import Cares, Judge
 from loopcore.testing.check.together import first_at, stand_together
 from loopcore.testing.strategies.listening import Heard
@@ -110,12 +111,15 @@ class Check:
 
     def _judge(self, heard: Heard, run: Course) -> None:
         hook, point, view = heard.hook, heard.point, heard.view
-        asked = self._judging.judge(heard)
-        self.views[hook.name, point] += 1
-        self.wrote[hook.name, point] += bool(asked.said)
-        self.samples.append(Sample(hook, point, view, asked.said, run))
+        self._note(heard, self._judging.judge(heard), run)
         if len(self.hooks) > 1 and hook is first_at(self.hooks, point):
             stand_together(self.hooks, point, view)
+
+    def _note(self, heard: Heard, asked: Asked, run: Course | None = None) -> None:
+        hook, point = heard.hook, heard.point
+        self.views[hook.name, point] += 1
+        self.wrote[hook.name, point] += bool(asked.said)
+        self.samples.append(Sample(hook, point, heard.view, asked.said, run))
 
     @property
     def _judging(self) -> Judge:
@@ -124,7 +128,8 @@ class Check:
     def rest(self) -> Breach | None:
         """What a long run and another process show, once all examples are fine."""
         try:
-            long_run(self.hooks, self.offer, self._judging)
+            for heard, asked in long_run(self.hooks, self.offer, self._judging):
+                self._note(heard, asked)
             self.unchecked = ask_elsewhere(self.samples[::-1])
         except Breach as found:
             return told(found)

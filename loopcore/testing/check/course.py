@@ -101,11 +101,16 @@ class Course:
     @property
     def program(self) -> str:
         """The program that leads here."""
-        tools = list(self.walk.config.tools)
-        names = ", ".join(filter(None, (self.earlier, *(h.name for h in self.hooks))))
-        offered = f", tools={tools}" if tools else ""
-        config = f"config = LoopConfig(model='test:model'{offered}, hooks=[{names}])"
-        return f"{config}\n{self.walk}"
+        return program_of(self.walk, self.hooks, self.earlier)
+
+
+def program_of(walk: Walk, hooks: tuple[Hooks, ...], earlier: str = "") -> str:
+    """The program that walks this way under these hooks."""
+    tools = list(walk.config.tools)
+    names = ", ".join(filter(None, (earlier, *(h.name for h in hooks))))
+    offered = f", tools={tools}" if tools else ""
+    config = f"config = LoopConfig(model='test:model'{offered}, hooks=[{names}])"
+    return f"{config}\n{walk}"
 
 
 def course(

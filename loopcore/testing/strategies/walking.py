@@ -56,7 +56,7 @@ class Walk:
         return True
 
     def __str__(self) -> str:
-        lines = [_start(self.begun.transcript)]
+        lines = [_start(self.begun)]
         for at, taken in groupby(self.taken, key=lambda one: one[1]):
             given = ", ".join(repr(one) for one, _ in taken)
             when = "" if at is None else f", at={at}"
@@ -64,10 +64,10 @@ class Walk:
         return "\n".join(lines)
 
 
-def _start(transcript: Iterable[Message]) -> str:
-    said = list(transcript)
+def _start(state: State) -> str:
+    said = list(state.transcript)
     history = f", transcript={said}" if said else ""
-    return f"state = State.start(config, run_id={RUN_ID!r}{history})"
+    return f"state = State.start(config, run_id={state.run_id!r}{history})"
 
 
 def states(
