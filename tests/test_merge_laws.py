@@ -9,9 +9,18 @@ from returns.contrib.hypothesis.laws import (
 )
 
 from loopcore.frozen import UNSET, Unset
-from loopcore.hooks import Allow, Ask, Block, ContextUpdate, ToolCallUpdate, TurnUpdate
-from loopcore.hooks.merge import any_stop, both, strictest
-from loopcore.hooks.updates import Update
+from loopcore.hooks import (
+    Allow,
+    Ask,
+    Block,
+    ContextUpdate,
+    ToolCallUpdate,
+    TurnUpdate,
+    Update,
+    any_stop,
+    both,
+    strictest,
+)
 from loopcore.testing import check_merge_laws, strategies
 from loopcore.testing.laws import Merged
 

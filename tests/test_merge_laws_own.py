@@ -11,9 +11,7 @@ import pytest
 from attrs import field, frozen
 
 from loopcore.frozen import UNSET, Unset
-from loopcore.hooks import ToolResultUpdate, TurnUpdate
-from loopcore.hooks.merge import any_stop, give_up
-from loopcore.hooks.updates import Update
+from loopcore.hooks import ToolResultUpdate, TurnUpdate, Update, any_stop, give_up
 from loopcore.testing import check_merge_laws
 
 

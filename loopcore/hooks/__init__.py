@@ -2,7 +2,15 @@
 
 from loopcore.frozen import UNSET
 from loopcore.hooks.fold import Applied, apply
-from loopcore.hooks.merge import Allow, Ask, Block
+from loopcore.hooks.merge import (
+    Allow,
+    Ask,
+    Block,
+    any_stop,
+    both,
+    give_up,
+    strictest,
+)
 from loopcore.hooks.rule import Hooks, Need
 from loopcore.hooks.updates import (
     ContextUpdate,
@@ -13,6 +21,7 @@ from loopcore.hooks.updates import (
     ToolCallUpdate,
     ToolResultUpdate,
     TurnUpdate,
+    Update,
 )
 from loopcore.hooks.views import (
     ContextView,
@@ -47,5 +56,10 @@ __all__ = [
     "ToolResultView",
     "TurnUpdate",
     "TurnView",
+    "Update",
+    "any_stop",
     "apply",
+    "both",
+    "give_up",
+    "strictest",
 ]
