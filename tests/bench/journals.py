@@ -34,7 +34,7 @@ from loopcore.policies import limits, sliding_window, truncate_results
 SPEC: Final = ToolSpec("noop", "Does nothing.", {"type": "object"})
 TURNS: Final = (10, 100, 1_000, 5_000)
 RULED: Final = 1_000
-"""So many turns at most with policies: a window looks at the whole history each time."""
+"""So many turns at most with policies: a window looks for system messages each time."""
 
 
 def say(line: str) -> None:
