@@ -7,11 +7,13 @@ import pytest
 
 from loopcore import (
     Abort,
+    Approve,
     AssistantMessage,
     CallModel,
     Image,
     LoopConfig,
     ModelError,
+    Steer,
     Stop,
     Text,
     Thinking,
@@ -220,3 +222,13 @@ def test_outcomes_of_a_tool_that_is_not_offered_are_refused() -> None:
 
     with pytest.raises(ValueError, match="does not offer 'sub'; its tools are: add"):
         ScriptedTools(config, {"sub": []})
+
+
+@pytest.mark.parametrize(
+    "outcome", [Approve(), Steer("hurry"), ModelError("busy"), AssistantMessage("ok")]
+)
+def test_an_outcome_that_no_tool_has_is_refused(outcome: object) -> None:
+    offers = LoopConfig(model="test:m", tools=[ToolSpec("echo")])
+
+    with pytest.raises(TypeError, match=r"outcome 2 of 'echo' is .*; a tool returns"):
+        ScriptedTools(offers, {"echo": ["fine", outcome]})

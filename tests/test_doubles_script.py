@@ -1,11 +1,13 @@
 """Expect this effect, give this answer: scripts of effects, and what they say of a mismatch."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from returns.result import Failure, Success
 
 from loopcore import (
     Abort,
+    Answer,
     Approve,
     AssistantMessage,
     CallModel,
@@ -274,6 +276,92 @@ def test_what_is_no_decision_is_refused() -> None:
 
     with pytest.raises(TypeError, match=r"asks a person, who says .* not a str: 'yes'"):
         script.run(ASKS, "go")
+
+
+ASKING: Final = LoopConfig(
+    model="test:model",
+    tools=[WEATHER, spec("pay", needs_approval=True)],
+    hooks=[
+        Hooks(
+            "asks",
+            before_tool_call=lambda view: (
+                None if "k" in view.answers else Need.service("k", "policy")
+            ),
+        ),
+        retry(2),
+    ],
+)
+BEFORE: Final[dict[type, list[Any]]] = {
+    CallModel: [],
+    Consult: [(CallModel, PARIS)],
+    RunTool: [(CallModel, PARIS), (Consult, {})],
+    RequestApproval: [(CallModel, PAY), (Consult, {})],
+    Sleep: [(CallModel, ModelError("busy", "overloaded"))],
+}
+BELONGS: Final[dict[str, tuple[Any, set[type]]]] = {
+    "a decision": (Approve(), {RequestApproval}),
+    "another decision": (Reject("no"), {RequestApproval}),
+    "an input": (Steer("hurry"), set()),
+    "a model's failure": (ModelError("busy"), {CallModel}),
+    "a reply": (AssistantMessage("ok"), {CallModel}),
+    "an effect": (Sleep("r.1", 3.0), set()),
+    "nothing": (None, {RunTool, Consult, Sleep}),
+    "a text": ("ok", {CallModel, RunTool, Consult}),
+    "a number": (3, {RunTool, Consult}),
+    "an exception": (OSError("gone"), {RunTool, Consult}),
+    "what is no JSON": (object(), {RunTool}),  # an error, as when a tool returns it
+    "somebody else's answer": (Answer("r.9", None), set()),
+}
+MISPLACED: Final = [
+    pytest.param(kind, said, id=f"{name} for {kind.__name__}")
+    for name, (said, kinds) in BELONGS.items()
+    for kind in BEFORE
+    if kind not in kinds
+]
+
+
+@pytest.mark.parametrize(("kind", "said"), MISPLACED)
+def test_an_answer_of_another_kind_is_refused(kind: type, said: Any) -> None:
+    """What a person says, say, does not become the result of a tool."""
+    script = EffectScript([*BEFORE[kind], (kind, said)])
+
+    with pytest.raises(TypeError) as caught:
+        script.run(ASKING, "go")
+    assert str(caught.value).startswith("r.1.")
+
+
+@pytest.mark.parametrize(("kind", "said"), MISPLACED)
+def test_an_answer_of_another_kind_is_told_at_the_end(kind: type, said: Any) -> None:
+    """Under an interpreter too, where what is raised would be the tool's own failure."""
+    script = EffectScript([*BEFORE[kind], (kind, said)])
+
+    run_sync(ASKING, script.interpreter(ASKING), "go")
+    with pytest.raises(AssertionError, match=r"^\w+\.1\.1\."):
+        script.assert_complete()
+
+
+@pytest.mark.parametrize(
+    ("said", "stored"),
+    [
+        (Success("sunny"), "sunny"),
+        (Success(3), "3"),
+        (Failure("no such city"), "no such city"),
+        (Failure(OSError("gone")), "OSError: gone"),
+    ],
+)
+def test_a_tool_may_answer_with_success_and_failure(said: Any, stored: str) -> None:
+    """As a tool may return them."""
+    script = EffectScript([(CallModel, PARIS), (RunTool, said), (CallModel, "ok")])
+
+    assert texts(script)[2] == stored
+
+
+@pytest.mark.parametrize(
+    "expected", [3, None, Approve, Approve(), str, object, ["pay"], Steer("hurry")]
+)
+def test_what_no_effect_can_be_is_not_expected(expected: Any) -> None:
+    with pytest.raises(TypeError, match=r"entry 2 expects .*, and no effect is that"):
+        EffectScript([(CallModel, "ok"), (expected, "ok")])
 
 
 # As an interpreter.

@@ -8,29 +8,18 @@ from returns.result import Failure
 from loopcore.config import AnyConfig, LoopConfig, Nested, T
 from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
 from loopcore.events import Tell
-from loopcore.frozen import Json, a
-from loopcore.inputs import (
-    INPUTS,
-    Answer,
-    Approve,
-    Edit,
-    FollowUp,
-    Input,
-    Prompt,
-    Reject,
-    Respond,
-    Steer,
-)
+from loopcore.frozen import Json
+from loopcore.inputs import INPUTS, Answer, FollowUp, Input, Prompt, Steer
 from loopcore.messages import AssistantMessage, ToolCall
 from loopcore.reducer import Given, RunResult, advance
 from loopcore.runtime.interpreter import Answered, Interpreter, Perform
 from loopcore.runtime.model import Called, Model
-from loopcore.runtime.outcome import output_of_fault, spoken
 from loopcore.state import State
 from loopcore.testing.differences import clipped, differences, lines
-from loopcore.testing.doubles.scripted import ScriptedTools, reply_of
+from loopcore.testing.doubles.answers import NoAnswer, answer_to
+from loopcore.testing.doubles.scripted import EFFECTS, ScriptedTools
 
-DECISIONS: Final = (Approve, Edit, Reject, Respond)
+__all__ = ["EffectScript", "advanced", "answer_to", "call_of", "described"]
 
 Expected: TypeAlias = (
     type[CallModel | RunTool | RequestApproval | Consult | Sleep]
@@ -134,7 +123,7 @@ class EffectScript:
             raise AssertionError(self._failed)
         try:
             answer = self._next(self._entries[len(self._came)], [effect])
-        except AssertionError as problem:
+        except (AssertionError, NoAnswer) as problem:
             self._failed = str(problem)
             raise
         return answer if isinstance(answer, Answer) else None
@@ -208,16 +197,30 @@ NO_ENTRY: Final = (
 )
 
 
-def _refuse_no_entry(n: int, entry: object) -> None:
-    if not isinstance(entry, INPUTS) and not _is_pair(entry):
-        raise TypeError(NO_ENTRY.format(n, entry))
+NO_EXPECTED: Final = (
+    "EffectScript: entry {} expects {!r:.80}, and no effect is that: expect one by its kind "
+    "({}), the name of its tool, model or service, its id, a ToolCall, whole, or by a "
+    "function of it"
+)
 
 
-def _is_pair(entry: object) -> bool:
-    return isinstance(entry, tuple) and len(entry) == PAIR  # pyright: ignore[reportUnknownArgumentType]  # of anything
+def _refuse_no_entry(n: int, entry: Any) -> None:  # noqa: ANN401  # whatever is given
+    match entry:
+        case _ if isinstance(entry, INPUTS):
+            return
+        case (expected, _) if isinstance(entry, tuple):
+            if not _can_be(expected):
+                kinds = ", ".join(kind.__name__ for kind in EFFECTS)
+                raise TypeError(NO_EXPECTED.format(n, expected, kinds))
+        case _:
+            raise TypeError(NO_ENTRY.format(n, entry))
 
 
-PAIR: Final = 2
+def _can_be(expected: Any) -> bool:  # noqa: ANN401  # whatever is given
+    """Whether an effect can be what is expected."""
+    if isinstance(expected, type):
+        return expected in EFFECTS
+    return isinstance(expected, (*EFFECTS, ToolCall, str)) or callable(expected)
 
 
 async def _unasked(effect: CallModel, _: Tell) -> Called:
@@ -322,42 +325,3 @@ def described(effect: Effect) -> str:
         case _:
             assert_never(effect)
     return f"{kind} {what} [{effect.id}]"
-
-
-# What is answered.
-
-
-def answer_to(effect: Effect, said: Any) -> Answer:  # noqa: ANN401  # as EffectScript says
-    """The answer that this makes to an effect; a function is asked for it.
-
-    Raises:
-        TypeError: for what is no answer to this effect.
-    """
-    value: Any = said(effect) if callable(said) else said
-    if isinstance(value, Answer):
-        return value
-    match effect:
-        case CallModel():
-            return Answer(effect.id, reply_of(value, effect.model))
-        case RunTool():
-            failed = isinstance(value, BaseException)
-            return effect.reply(output_of_fault(value) if failed else value)
-        case RequestApproval():
-            return _decided(effect, value)
-        case Consult():
-            failed = isinstance(value, BaseException)
-            return effect.fail(spoken(value)) if failed else effect.reply(value)
-        case Sleep():
-            return effect.done()
-        case _:
-            assert_never(effect)
-
-
-def _decided(effect: RequestApproval, said: object) -> Answer:
-    if isinstance(said, DECISIONS):
-        return Answer(effect.id, said)
-    message = (
-        f"{effect.id} asks a person, who says Approve(), Edit({{...}}), Reject(...) or "
-        f"Respond(...), and not {a(said)}: {clipped(said)}"
-    )
-    raise TypeError(message)

@@ -9,8 +9,9 @@ from typing import Any, Final, TypeAlias
 from attrs import field, frozen
 
 from loopcore.config import AnyConfig, Nested
-from loopcore.effects import CallModel
+from loopcore.effects import CallModel, Consult, RequestApproval, RunTool, Sleep
 from loopcore.events import Tell
+from loopcore.inputs import INPUTS, Approve, Edit, Reject, Respond
 from loopcore.messages import (
     AssistantMessage,
     Image,
@@ -33,6 +34,11 @@ NO_REPLY: Final = (
     "A ScriptedModel says texts, parts such as a ToolCall, lists of these, whole messages "
     "or a ModelError, or asks a function of the request; {!r:.80} is none of these."
 )
+
+DECISIONS: Final = (Approve, Edit, Reject, Respond)
+EFFECTS: Final = (CallModel, RunTool, RequestApproval, Consult, Sleep)
+FOREIGN: Final = (*INPUTS, *DECISIONS, *EFFECTS, AssistantMessage, ModelError)
+"""What a person, a model or the loop says, and no tool and no service."""
 
 WORDS: Final = re.compile(r"\s*\S+|\s+")
 
@@ -202,6 +208,7 @@ def ScriptedTools(  # noqa: N802  # a double, named like the others
 
     Raises:
         ValueError: for outcomes of a tool that is not offered.
+        TypeError: for an outcome that is a person's or a model's, and no tool's.
     """
     specs = {spec.name: spec for spec in _specs(config)}
     strange = ", ".join(repr(name) for name in outcomes if name not in specs)
@@ -223,7 +230,11 @@ def _specs(config: AnyConfig) -> Iterator[ToolSpec]:
 
 
 def _scripted(spec: ToolSpec, outcomes: Iterable[object]) -> Tool:
-    left = iter(tuple(outcomes))
+    listed = tuple(outcomes)
+    for n, outcome in enumerate(listed, 1):
+        if isinstance(outcome, FOREIGN):
+            raise TypeError(NO_OUTCOME.format(n, spec.name, outcome))
+    left = iter(listed)
 
     async def take(**arguments: Any) -> Any:  # noqa: ANN401  # whatever it is offered
         outcome = next(
@@ -236,4 +247,8 @@ def _scripted(spec: ToolSpec, outcomes: Iterable[object]) -> Tool:
     return Tool(spec, take)
 
 
+NO_OUTCOME: Final = (
+    "ScriptedTools: outcome {} of {!r} is {!r:.80}; a tool returns a text, parts, JSON or a "
+    "ToolOutput, or raises"
+)
 OVER: Final = "The script of the tool {!r} has no outcome left for {}."
