@@ -19,17 +19,37 @@ SPARES_A_COPY: Final = "the condition only spares a copy that would be equal"
 SPARES_A_STAGE: Final = (
     "a stage passes over what is settled, so this only spares it one"
 )
+ONE_BY_ONE: Final = "calls that do not run are then passed one by one, to the same end"
 NOTHING_IS_OPEN: Final = (
-    "nothing waits and nothing runs inside at this stage, so winding up needs no hooks "
-    "of runs inside, and cancels nothing"
+    "after a reply or its failure nothing waits and nothing runs inside, so winding up "
+    "asks no configuration and tells of nothing that was cancelled"
 )
-FALLS_THROUGH: Final = "what stands after the match does the same"
-ALWAYS_THERE: Final = (
-    "a turn that ends a run has a reply: the other branch is for types"
-)
+FALSE_ENOUGH: Final = "it is only asked whether it is true, and None is as untrue"
+FALLS_THROUGH: Final = "what stands after the match comes to the same"
+FOR_TYPES: Final = "a turn that ends a run has a reply: the other branch is for types"
 
 EXPLAINED: Final[tuple[Survivor, ...]] = (
     Survivor("ask.commit", "if memos else state", "or True else state", SPARES_A_COPY),
     Survivor("out.added", "if messages else stored", "or True", SPARES_A_COPY),
     Survivor("turn.chosen", "if chosen else by", "or True else by", SPARES_A_COPY),
+    Survivor(
+        "batch.as_they_came", "at=turn.last", "slots=tuple(slots), )", SPARES_A_STAGE
+    ),
+    Survivor(
+        "batch.before_tool_call",
+        "turn.at + 1)",
+        "_gated(slot, folded), ",
+        SPARES_A_STAGE,
+    ),
+    Survivor("batch.cut_off", "last=len(slots)", "slots=slots, )", ONE_BY_ONE),
+    Survivor(
+        "turn.on_model_error", "_give_up(config,", "_give_up(None,", NOTHING_IS_OPEN
+    ),
+    Survivor("turn.give_up", "wind_up(config,", "None", NOTHING_IS_OPEN),
+    Survivor("turn.after_model_call", "_withhold(config,", "(None,", NOTHING_IS_OPEN),
+    Survivor("turn.withhold", "wind_up(config,", "None", NOTHING_IS_OPEN),
+    Survivor("batch.react", "ran=False", "ran=None", FALSE_ENOUGH),
+    Survivor("ask.hook_stop", "case _: return None", "", FALLS_THROUGH),
+    Survivor("door.answerable", "CustomMessage(): continue", "", FALLS_THROUGH),
+    Survivor("turn.cut", "if turn.reply else", "", FOR_TYPES),
 )

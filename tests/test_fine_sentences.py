@@ -22,6 +22,7 @@ from loopcore import (
     deliver,
     step,
 )
+from loopcore.events import TurnEnd
 from loopcore.hooks import ContextUpdate, Need, RetryUpdate, ToolCallUpdate
 from tests.driving import MODEL, Run, Spy, call, config, spec
 from tests.hooked import hooked, raises
@@ -207,6 +208,36 @@ def test_a_hook_that_is_asked_at_the_end_sees_a_run_that_waits_for_nothing() -> 
 
     (view,) = spy.views
     assert ("rest", (), ()) == (view.state.stage, view.state.waiting, view.state.known)
+
+
+def test_a_hook_that_is_asked_while_another_is_given_up_sees_no_stage_of_it() -> None:
+    """The gate of the second call waits for a model; the first has a result already."""
+    spy = Spy()
+    asks = hooked("asks", before_tool_call=Spy(Need.model("key", "May it?")))
+    loop = config(asks, hooked("spy", after_tool_result=spy))
+    asked = Run(loop, State.start(loop, run_id="r")).give("go")
+    asked = asked.says(call("nope"), call("b"))
+    assert asked.state.stage == "before_tool_call"
+    asked.give(Abort())
+
+    (view,) = spy.views
+    assert ("nope", "rest", ()) == (
+        view.call.id,
+        view.state.stage,
+        view.state.known,
+    )
+
+
+@pytest.mark.parametrize("fails", ["the model", "a hook"])
+def test_the_end_of_a_turn_is_told_with_its_reply_if_something_failed(
+    fails: str,
+) -> None:
+    guard = hooked("guard", after_model_call=raises)
+    loop = config(*([guard] if fails == "a hook" else []))
+    asked = Run(loop, State.start(loop, run_id="r")).give("go")
+    over = asked.says("said") if fails == "a hook" else asked.fails()
+
+    assert [over.state.transcript[-1]] == [e.message for e in over.events(TurnEnd)]
 
 
 def test_a_result_that_is_withheld_is_shown_with_what_its_tool_wished() -> None:

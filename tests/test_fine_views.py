@@ -31,6 +31,7 @@ from loopcore.hooks import (
     Allow,
     Block,
     ContextUpdate,
+    RawCallUpdate,
     RetryUpdate,
     StopUpdate,
     ToolCallUpdate,
@@ -273,6 +274,25 @@ def test_arguments_that_are_no_json_are_told_with_what_they_were() -> None:
         "a invalid_arguments: The arguments of a are not a JSON object: it ends too "
         'early. They were: {"x": '
     )
+
+
+@pytest.mark.parametrize("update", [None, RawCallUpdate(name="a")])
+def test_arguments_that_are_no_json_are_none_whoever_looks_at_them(
+    update: RawCallUpdate | None,
+) -> None:
+    looks = hooked("looks", prepare_tool_call=Spy(update))
+    over = run(looks, tools=[typed("a", x="integer")]).give("go").says(MALFORMED)
+
+    assert [
+        "a invalid_arguments: The arguments of a are not a JSON object: it ends"
+    ] == [line.partition(" too")[0] for line in over.script[-1:]]
+
+
+def test_arguments_that_a_hook_mends_are_arguments() -> None:
+    mends = hooked("mends", prepare_tool_call=Spy(RawCallUpdate(arguments={"x": 1})))
+    asked = run(mends, tools=[typed("a", x="integer")]).give("go").says(MALFORMED)
+
+    assert {"x": 1} == dict(asked.tool("a").arguments)
 
 
 def test_a_result_that_is_withheld_still_ends_the_run_if_its_tool_said_so() -> None:
