@@ -159,6 +159,7 @@ def walked(walk: Walk, script: tuple[Reply, ...], seed: int) -> list[Taken]:
         (),
         0.0,
         seed,
+        hooks_may_fail=True,
     )
     process = Noted(plan, Memory.of(plan).state, None)
     SimulatedRun(plan.at_moments(walk.beside if seed else ()), process).go()
