@@ -5,17 +5,22 @@ import itertools
 import random
 import sys
 import types
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
+from enum import Enum
+from io import BytesIO, StringIO
+from operator import length_hint
 from typing import Any, Final, TypeAlias
 
 from attrs import define, field, frozen
 
 from loopcore.runtime.purity.places import is_own, line_of
 
-DEEPEST: Final = 6
+DEEPEST: Final = 60
 MOST: Final = 5_000
-"""How many values are looked at: what lies further is taken to stay."""
+"""How many values are looked at: what lies further is taken to stay. Numbers and texts that
+lie together in one list or dict count as one."""
 
 
 @frozen
@@ -77,8 +82,10 @@ class _Look:
 
     found: dict[Root, Print] = field(factory=dict[Root, Print])
     seen: set[int] = field(factory=set[int])
+    printed: set[int] = field(factory=set[int])
     left: int = MOST
     values: list[object] = field(factory=list[object])
+    code: types.CodeType = field(init=False)
 
     def at(self, function: Any) -> None:  # noqa: ANN401  # anything that can be called
         """Look around this function, if nobody has."""
@@ -96,10 +103,18 @@ class _Look:
                 self._root(root, value)
 
     def _owner(self, method: types.MethodType) -> None:
-        root = Root(
-            "{!r}, an attribute of the object that it belongs to,", "", _code(method)
-        )
+        code = _code(method)
+        root = Root("{!r}, an attribute of the object that it belongs to,", "", code)
         self._attributes(root, method.__self__)
+        self._class(code, type(method.__self__))
+
+    def _class(self, code: types.CodeType, kind: type[Any]) -> None:
+        """What the class of an object holds, as far as it is the program's own."""
+        root = Root("{!r}, an attribute of its class,", "", code)
+        bases: tuple[Any, ...] = kind.__mro__
+        for one in bases:
+            if _is_own_kind(one) and not issubclass(one, Enum):
+                self._attributes(root, one)
 
     def _object(self, called: Any) -> None:  # noqa: ANN401  # an object with __call__
         kind: type = called.__class__
@@ -108,6 +123,7 @@ class _Look:
             self.seen.add(id(called))
             root = Root("{!r}, an attribute of its own,", "", call.__code__)
             self._attributes(root, called)
+            self._class(call.__code__, kind)
             self.at(call)
 
     def _attributes(self, root: Root, owner: object) -> None:
@@ -116,6 +132,7 @@ class _Look:
 
     def _root(self, root: Root, value: object) -> None:
         self.values.append(value)
+        self.code = root.code
         if isinstance(value, types.FunctionType | types.MethodType) and _is_ours(value):
             self.found[root] = self.print(dict(vars(value)), DEEPEST)
             self.at(value)
@@ -124,22 +141,51 @@ class _Look:
 
     def print(self, value: Any, depth: int) -> Print:  # noqa: ANN401  # anything
         """What the value is now."""
+        if type(value) in ATOMS:
+            return value
         self.left -= 1
-        if self.left < 0 or not depth:
+        if self.left < 0 or not depth or id(value) in self.printed:
             return Same(value)
+        self.printed.add(id(value))
+        return self._opened(value, depth - 1)
+
+    def _opened(self, value: Any, depth: int) -> Print:  # noqa: ANN401  # as above
         kind: type = value.__class__
         for kinds, read in READ:
             if isinstance(value, kinds):
-                return kind, read(self, value, depth - 1)
-        if _is_own_kind(kind) and not isinstance(value, type):
-            return tuple((n, self.print(v, depth - 1)) for n, v in _fields(value))
+                return kind, read(self, value, depth)
+        if isinstance(value, types.ModuleType):
+            return self._module(value, depth)
+        own = value if isinstance(value, type) else kind
+        if _is_own_kind(own) and not issubclass(own, Enum):
+            return tuple((n, self.print(v, depth)) for n, v in _fields(value))
         return Same(value)
 
+    def _module(self, module: types.ModuleType, depth: int) -> Print:
+        """What the function names of an own module; of others it is taken to stay."""
+        if not is_own(str(getattr(module, "__file__", None) or sys.prefix)):
+            return Same(module)
+        names = [n for n in dict.fromkeys(_names(self.code)) if n in vars(module)]
+        return tuple((n, self.print(vars(module)[n], depth)) for n in names)
+
+    def frame(self, frame: types.FrameType | None, depth: int) -> Print:
+        """How far a generator is."""
+        if frame is None:
+            return None
+        return frame.f_lasti, self.items(frame.f_locals.values(), depth)
+
     def pairs(self, value: Any, depth: int) -> Print:  # noqa: ANN401  # a dict
-        return tuple((k, self.print(v, depth)) for k, v in list(value.items()))
+        return tuple(value), self.items(value.values(), depth)
 
     def items(self, value: Any, depth: int) -> Print:  # noqa: ANN401  # a sequence
-        return tuple(self.print(item, depth) for item in list(value))
+        held = tuple(value)
+        if ATOMS.issuperset(map(type, held)):
+            return held
+        return tuple(self.print(item, depth) for item in held)
+
+
+ATOMS: Final = frozenset((type(None), bool, int, float, complex, str, bytes))
+"""Classes of values that are what they are."""
 
 
 def _code(method: types.MethodType) -> types.CodeType:
@@ -162,14 +208,21 @@ def _is_own_kind(kind: type) -> bool:
 Reader: TypeAlias = Callable[[_Look, Any, int], object]
 
 READ: Final[tuple[tuple[Any, Reader], ...]] = (
-    ((type(None), bool, int, float, complex, str, bytes), lambda _, v, __: v),
-    (dict, _Look.pairs),
+    (tuple(ATOMS), lambda _, v, __: v),
+    ((dict, types.MappingProxyType), _Look.pairs),
     ((list, tuple, deque), _Look.items),
     ((set, frozenset), lambda _, v, __: frozenset(v)),
-    (bytearray, lambda _, v, __: bytes(v)),
+    ((bytearray, array), lambda _, v, __: bytes(v)),
+    (
+        (StringIO, BytesIO),
+        lambda _, v, __: None if v.closed else (v.getvalue(), v.tell()),
+    ),
+    (types.SimpleNamespace, lambda look, v, depth: look.pairs(vars(v), depth)),
+    (types.GeneratorType, lambda look, v, depth: look.frame(v.gi_frame, depth)),
     (random.SystemRandom, lambda _, v, __: Same(v)),
     (random.Random, lambda _, v, __: v.getstate()),
-    ((itertools.count, itertools.cycle), lambda _, v, __: repr(v)),
+    (itertools.count, lambda _, v, __: repr(v)),
+    (Iterator, lambda _, v, __: length_hint(v)),
 )
 
 

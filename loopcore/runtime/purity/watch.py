@@ -6,6 +6,7 @@ import inspect
 import random
 import sys
 from collections.abc import Callable, Iterator
+from io import StringIO
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
@@ -51,11 +52,17 @@ class Lookout:
         self._file = getattr(code_of(function), "co_filename", "")
         self._reached: dict[str, Reach] = {}
         self._made: list[random.Random] = []
+        self._old: Any = sys.getprofile()
 
     @property
     def found(self) -> tuple[Reach, ...]:
         """What was reached."""
         return tuple(self._reached.values())
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether calls are not seen: a profiler in C is there, and could not be put back."""
+        return self._old is not None and not callable(self._old)
 
     def __enter__(self) -> Self:
         self._before = self._prints()
@@ -63,9 +70,7 @@ class Lookout:
         self._old, self._outer = sys.getprofile(), here.f_back if here else None
         self._collects = gc.isenabled()
         gc.disable()  # what it calls back is not the function's own
-        if self._old is None or callable(
-            self._old
-        ):  # a profiler in C cannot be put back
+        if not self.is_blind:
             sys.setprofile(self._event)
         return self
 
@@ -75,7 +80,7 @@ class Lookout:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._old is None or callable(self._old):
+        if not self.is_blind:
             sys.setprofile(self._old)
         if self._collects:
             gc.enable()
@@ -93,7 +98,7 @@ class Lookout:
             self._called(frame)
         elif event == "c_call":
             world = world_of_builtin(called, _arguments(frame))
-            if world and not self._is_its_own(called):
+            if world and not (self._is_its_own(called) or _is_in_memory(called, frame)):
                 self._reach(world, frame, called_as(called))
 
     def _called(self, frame: FrameType) -> None:
@@ -119,9 +124,10 @@ class Lookout:
         """Note it, at the innermost line that is the function's own."""
         inner: FrameType | None = None
         for one in self._within(frame):
-            if _is_of("importlib", one):  # reads files, and gives the same every time
+            top = _top(one)
+            if top in READERS and not is_own(one.f_code.co_filename):
                 return
-            world = "I/O" if _is_of("logging", one) else world
+            world = "I/O" if top == "logging" else world
             if is_own(one.f_code.co_filename) or one.f_code.co_filename == self._file:
                 how = _how(named_as(inner) if inner else called)
                 self._note(Reach(world, how, one.f_code.co_filename, one.f_lineno))
@@ -140,8 +146,18 @@ class Lookout:
         self._reached.setdefault(str(reach), reach)
 
 
-def _is_of(module: str, frame: FrameType) -> bool:
-    return module in str(frame.f_globals.get("__name__", ""))
+def _top(frame: FrameType) -> str:
+    """The package that a frame's code belongs to."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
+READERS: Final = frozenset(
+    (
+        *("importlib", "_frozen_importlib", "_frozen_importlib_external"),
+        *("zipimport", "linecache"),
+    )
+)
+"""Packages that read the files of programs, and give the same every time."""
 
 
 def _how(named: str) -> str:
@@ -166,6 +182,43 @@ def _arguments(frame: FrameType) -> int:
     """How many arguments the call has that this frame is at."""
     op = frame.f_code.co_code[frame.f_lasti]
     return frame.f_code.co_code[frame.f_lasti + 1] if dis.opname[op] in CALLS else 1
+
+
+def _is_in_memory(called: Any, frame: FrameType) -> bool:  # noqa: ANN401  # a built-in function
+    """Whether it is a `print(..., file=name)`, and this names a stream in memory."""
+    if called is not print:
+        return False
+    ops = list(_of_this_call(frame))
+    if not any("file" in _keywords(op, frame) for op in ops):
+        return False
+    names = {**frame.f_globals, **frame.f_locals}
+    held = [names.get(str(op.argval)) for op in ops if op.opname.startswith("LOAD_")]
+    return any(isinstance(value, StringIO) for value in held)
+
+
+def _of_this_call(frame: FrameType) -> Iterator[dis.Instruction]:
+    """The instructions of the call that a frame is at, by where it is written."""
+    ops = list(dis.get_instructions(frame.f_code))
+    at = next((op.positions for op in ops if op.offset == frame.f_lasti), None)
+    return (op for op in ops if at and op.positions and _within(op.positions, at))
+
+
+def _within(one: dis.Positions, other: dis.Positions) -> bool:
+    begins = (one.lineno or 0, one.col_offset or 0)
+    ends = (one.end_lineno or 0, one.end_col_offset or 0)
+    first = (other.lineno or 0, other.col_offset or 0)
+    return first <= begins and ends <= (
+        other.end_lineno or 0,
+        other.end_col_offset or 0,
+    )
+
+
+def _keywords(op: dis.Instruction, frame: FrameType) -> tuple[object, ...]:
+    """The names that a call gives arguments by; each Python writes them in its own way."""
+    value: Any = op.argval
+    if op.opname == "KW_NAMES" and op.arg is not None:
+        value = frame.f_code.co_consts[op.arg]
+    return tuple[object](value) if isinstance(value, tuple) else ()  # pyright: ignore[reportUnknownArgumentType]  # of anything
 
 
 CALLS: Final = frozenset(("CALL", "PRECALL", "CALL_FUNCTION", "CALL_METHOD"))

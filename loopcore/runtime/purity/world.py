@@ -13,7 +13,10 @@ World: TypeAlias = Literal["clock", "randomness", "environment", "I/O", "global 
 
 CLOCKS: Final = frozenset(
     f"{name}{unit}"
-    for name in ("time", "monotonic", "perf_counter", "process_time", "thread_time")
+    for name in (
+        *("time", "monotonic", "perf_counter", "process_time", "thread_time"),
+        "clock_gettime",
+    )
     for unit in ("", "_ns")
 )
 READS_THE_CLOCK: Final = {
@@ -69,10 +72,21 @@ NAMED: Final[dict[tuple[str, str], World]] = {
     ("os", "_Environ.__getitem__"): "environment",
     ("os", "_Environ.__setitem__"): "environment",
     ("os", "_Environ.__iter__"): "environment",
+    ("os", "_Environ.__len__"): "environment",
     ("logging", "Logger.handle"): "I/O",
     ("threading", "Thread.start"): "I/O",
 }
 """What is written in Python and comes down to nothing else that is known here."""
+
+
+BUILT_IN: Final[dict[tuple[str, str], World]] = {
+    ("_uuid", "generate_time_safe"): "clock",
+    ("_uuid", "UuidCreate"): "clock",
+    ("_thread", "start_new_thread"): "I/O",
+    ("_thread", "start_new"): "I/O",
+    ("_thread", "start_joinable_thread"): "I/O",
+}
+"""What is written in C, and is called by names of its own."""
 
 
 def world_of_code(module: str, code: CodeType) -> World | None:
@@ -115,6 +129,10 @@ def _of_module(module: str, name: str, arguments: int) -> World | None:
         return _of_system(name)
     if module == "builtins":
         return "I/O" if name in BUILTINS else None
+    if (module, name) in BUILT_IN:
+        return BUILT_IN[module, name]
+    if module == "_locale":
+        return "environment"
     opens = module in STREAMS and name not in (
         "text_encoding",
         "inet_aton",

@@ -19,7 +19,7 @@ from loopcore.runtime.purity import differing, is_same
 from loopcore.state import State
 from loopcore.testing.check.asking import ask, place
 from loopcore.testing.check.broken import HookLaw, broken
-from loopcore.testing.check.rebuilt import rebuilt
+from loopcore.testing.check.rebuilt import Copies
 from loopcore.testing.strategies.answering import answers, inputs
 from loopcore.testing.strategies.changing import updates
 from loopcore.testing.strategies.history import transcripts
@@ -81,12 +81,13 @@ class Ear:
 
     heard: list[Heard] = field(factory=list[Heard])
     copying: bool = True
+    copies: Copies = field(factory=Copies)
 
     def hear(self, heard: Heard) -> None:
         """A hook is about to be asked."""
         self.heard.append(heard)
         if self.copying:
-            heard.copy = rebuilt(heard.view)
+            heard.copy = self.copies.of(heard.view)
 
 
 @define(eq=False)

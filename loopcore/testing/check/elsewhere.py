@@ -94,9 +94,20 @@ def _refuse_reaching(asked: list[Sample], said: list[tuple[str, str]]) -> None:
         if reached:
             sentence = (
                 f"Hook {sample.hook.name!r} reads a clock or draws a random number at "
-                f"{sample.point}, the first time it is asked in a process. {reached}"
+                f"{sample.point}, the first time it is asked in a process. "
+                f"{_placed(reached, sample)}"
             )
             raise _at(sample, broken("pure", sentence, sample.view))
+
+
+def _placed(said: str, sample: Sample) -> str:
+    """The sentence with the hook's file, which is not known over there."""
+    file = place(sample.hook, sample.point).rpartition(":")[0]
+    return said.replace(NO_FILE, file) if file else said
+
+
+NO_FILE: Final = "<dynamic-code>"
+"""What code that was sent says of its file."""
 
 
 def _compare(

@@ -18,7 +18,7 @@ from loopcore.testing.check.broken import Breach, broken
 from loopcore.testing.check.course import Offer, program_of
 from loopcore.testing.check.growing import MEASURED, Sizes, refuse_growing, size
 from loopcore.testing.check.one_view import Judge, keep_pairs
-from loopcore.testing.check.rebuilt import rebuilt
+from loopcore.testing.check.rebuilt import Copies
 from loopcore.testing.check.talk import Talk
 from loopcore.testing.check.together import first_at, stand_together
 from loopcore.testing.strategies.listening import Heard, listening
@@ -66,6 +66,7 @@ class Onlooker:
     kinds: set[object] = field(factory=set[object])
     closely: list[Seen] = field(factory=list[Seen])
     last: Heard | None = None
+    copies: Copies = field(factory=Copies)
 
     def hear(self, heard: Heard) -> None:
         """Look at this view."""
@@ -79,7 +80,7 @@ class Onlooker:
     def _look(self, heard: Heard) -> None:
         hook, point, view = heard.hook, heard.point, heard.view
         if self._is_new(heard) or self.seen % CLOSELY == 0 or self._reaches(heard):
-            heard.copy = rebuilt(view)
+            heard.copy = self.copies.of(view)
             self.closely.append((heard, self.judge.judge(heard)))
         if len(self.hooks) > 1 and hook is first_at(self.hooks, point):
             stand_together(self.hooks, point, view)

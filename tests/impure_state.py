@@ -1,0 +1,3 @@
+"""A module in which a hook counts."""
+
+count = 0

@@ -1,0 +1,92 @@
+"""check_hooks: what hooks reach beside their views, and what they may."""
+
+import sys
+from collections.abc import Callable
+from cProfile import Profile
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from loopcore.hooks import Hooks
+from loopcore.testing import check_hooks
+from tests import impure_hooks as impure
+from tests.odd_hooks import ODD
+
+FEW = 5
+
+
+def failure(function: Callable[[Any], Any]) -> str:
+    """What is said of this hook."""
+    with pytest.raises(AssertionError) as caught:
+        check_hooks(Hooks("h", should_stop_after_turn=function), examples=FEW)
+    return str(caught.value).split("\n\n")[0]
+
+
+@pytest.mark.parametrize("function", impure.CALLS, ids=lambda f: f.__name__)
+def test_what_a_hook_reaches_of_the_world_is_named(
+    function: Callable[[Any], Any],
+) -> None:
+    said = failure(function)
+
+    assert impure.CALLS[function] in said
+    assert " at impure_hooks.py:" in said
+
+
+@pytest.mark.parametrize("function", impure.CHANGES, ids=lambda f: f.__name__)
+def test_what_a_hook_keeps_is_named(function: Callable[[Any], Any]) -> None:
+    said = failure(function)
+
+    assert said.startswith("Hook 'h' remembers something outside of the run at ")
+    assert f"It changes the module global {impure.CHANGES[function]} at " in said or (
+        f"It changes {impure.CHANGES[function]} at " in said
+    )
+
+
+def test_a_clock_behind_a_cache_is_seen_where_nothing_is_cached_yet() -> None:
+    said = failure(impure.since_start)
+
+    assert said.startswith("Hook 'h' reads a clock or draws a random number at ")
+    assert "It calls time.time() at impure_hooks.py:" in said
+
+
+@pytest.mark.parametrize("name", ["acme_importlib", "acme_logging_rules"])
+def test_a_module_is_not_taken_for_one_whose_name_it_contains(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What imports modules may read their files, and what logs does output."""
+    file = tmp_path / f"{name}.py"
+    file.write_text("import time\ndef hook(view):\n    assert time.time()\n")
+    module = ModuleType(name)
+    module.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, name, module)
+    exec(compile(file.read_text(), str(file), "exec"), vars(module))  # noqa: S102
+
+    said = failure(module.hook)
+
+    assert said.startswith("Hook 'h' reads the clock at should_stop_after_turn. ")
+    assert f"It calls time.time() at {name}.py:3. Use the seed and the time" in said
+
+
+def test_under_a_profiler_it_is_told_that_calls_are_not_seen() -> None:
+    """On Pythons whose profiler is one of `sys.setprofile`."""
+    hook = Hooks("h", should_stop_after_turn=impure.how_many)
+    with Profile():
+        is_blind = sys.getprofile() is not None
+        if is_blind:
+            with pytest.warns(UserWarning, match="a profiler is running"):
+                unchecked = check_hooks(hook, examples=FEW).unchecked
+        else:
+            with pytest.raises(AssertionError):
+                check_hooks(hook, examples=FEW)
+            unchecked = ("a profiler is running",)
+
+    assert any("a profiler is running" in said for said in unchecked)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_hooks_that_are_right_and_odd_are_fine(name: str) -> None:
+    hook = Hooks("odd", should_stop_after_turn=ODD[name])
+
+    assert check_hooks(hook, examples=FEW).unchecked == ()
