@@ -1,8 +1,14 @@
 """A whole configuration as a test case: what `loop_machine` does, finds and says."""
 
+import os
+import re
+import subprocess
+import sys
 import time
 import unittest
 from collections.abc import Callable
+from pathlib import Path
+from random import Random
 from typing import Any, Final
 
 import pytest
@@ -20,6 +26,7 @@ from loopcore import (
     ToolResultMessage,
     ToolSpec,
     Withdraw,
+    advance,
 )
 from loopcore.hooks import (
     Ask,
@@ -31,8 +38,11 @@ from loopcore.hooks import (
     TurnUpdate,
     TurnView,
 )
+from loopcore.journal import Journal, replay
+from loopcore.policies import limits, retry
 from loopcore.testing import loop_machine
 from loopcore.testing.invariants import LAWS, Broken, Moment, Watch, hold
+from loopcore.testing.invariants.moment import BY_CHANCE
 from loopcore.testing.machine.run import MachineRun
 
 ADD: Final = ToolSpec("add")
@@ -53,10 +63,15 @@ def played(case: type[unittest.TestCase], **more: Any) -> None:
     made("runTest").runTest()
 
 
-def broken(case: type[unittest.TestCase]) -> Broken:
-    """What a test case finds broken, as it finds it first."""
+def broken(case: type[unittest.TestCase], more: int = 0) -> Broken:
+    """What a test case finds broken, as it finds it first; other `more`, other examples."""
     with pytest.raises(Broken) as found:
-        played(case, max_examples=200, phases=(Phase.generate,))
+        played(
+            case,
+            max_examples=200,
+            phases=(Phase.generate,),
+            stateful_step_count=40 + more,
+        )
     return found.value
 
 
@@ -199,3 +214,171 @@ def test_a_run_under_laws_is_the_run_itself() -> None:
 
     assert ["go", "done"] == [message.text for message in after.state.transcript]
     assert watch.state.stop is None
+
+
+# How short what is found is told.
+
+BOOK: Final = ToolSpec("book", "", {"properties": {"to": {}}}, needs_approval=True)
+SEARCH: Final = ToolSpec("search", "", {"properties": {"q": {"type": "string"}}})
+AGENT: Final = LoopConfig(
+    model="test:m", tools=[BOOK, SEARCH], hooks=[retry(2), limits(turns=6)]
+)
+
+
+def few_errors(state: State) -> bool:
+    """Not more than one result is an error."""
+    results = [m for m in state.transcript if isinstance(m, ToolResultMessage)]
+    return sum(result.is_error for result in results) < 2
+
+
+def few_messages(state: State) -> bool:
+    """No conversation is long."""
+    return len(state.transcript) < 4
+
+
+def cheap(state: State) -> bool:
+    """Nothing costs much."""
+    return state.usage.output < 100
+
+
+def nothing_is_asked_of_people(state: State) -> bool:
+    """Nobody is asked."""
+    return not state.approvals
+
+
+SHORTEST: Final[dict[Callable[[State], bool], int]] = {
+    few_errors: 2,
+    few_messages: 1,
+    cheap: 2,
+    nothing_is_asked_of_people: 2,
+}
+
+
+@pytest.mark.parametrize("check", SHORTEST)
+@pytest.mark.parametrize("more", [0, 7])
+def test_what_is_found_is_as_short_as_it_can_be(
+    check: Callable[[State], bool], more: int
+) -> None:
+    """Whatever was found first, no input, part, text or number of it can be left out."""
+    found = broken(loop_machine(AGENT, check), more)
+
+    way = found.counterexample
+    assert SHORTEST[check] == len(way.inputs)
+    assert Prompt("go") == way.inputs[0] or len(way.inputs) == 1
+    assert len(str(found)) < 600, str(found)
+
+
+def test_no_more_is_printed_than_what_is_found(tmp_path: Path) -> None:
+    """Neither Hypothesis's rules nor its trace."""
+    (tmp_path / "test_failing.py").write_text(FAILING)
+    root = Path(__file__).parents[1]
+    done = subprocess.run(  # noqa: S603  # ourselves
+        PYTEST,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{root / 'adapters'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert "broken: few: it says no of" in done.stdout
+    assert "It takes 1 input:" in done.stdout
+    assert len(done.stdout) < 3_000, done.stdout
+    assert 1 == done.stdout.count("broken: few: it says no of")
+    for word in (
+        "loopcore found",
+        "Falsifying",
+        "state = ",
+        "reproduce",
+        "v1 = ",
+        "hypothesis/",
+    ):
+        assert word not in done.stdout
+
+
+PYTEST: Final = (
+    *(sys.executable, "-m", "pytest", "-p", "loopcore_pytest"),
+    *("-p", "no:cacheprovider"),
+)
+FAILING: Final = """
+from loopcore import LoopConfig, ToolSpec
+from loopcore.testing import loop_machine
+
+def few(state):
+    return len(state.transcript) < 4
+
+TestLoop = loop_machine(LoopConfig(model="test:m", tools=[ToolSpec("add")]), few)
+"""
+
+
+def test_what_depends_on_the_time_is_told_with_times() -> None:
+    """A program without them does not lead there."""
+
+    def late(view: ToolCallView) -> Block | None:
+        return Block("late") if (view.now or 0) >= 5 else None
+
+    def none_is_late(state: State) -> bool:
+        return not any(m.text == "late" for m in state.transcript)
+
+    loop = config(Hooks("late", before_tool_call=late))
+    found = broken(loop_machine(loop, none_is_late))
+
+    assert found.counterexample.times == (5.0, None)
+    assert "1. Prompt([UserMessage([Text('go')])])  # at=5.0\n" in str(found)
+    state, way = State.start(loop, run_id="r"), found.counterexample
+    for given, at in zip(way.inputs, way.times, strict=True):
+        state = advance(loop, state, given, at=at).unwrap()[0]
+    assert not none_is_late(state)
+
+
+def test_what_is_found_is_a_journal_that_can_be_kept(tmp_path: Path) -> None:
+    path = tmp_path / "found.jsonl"
+    found = broken(loop_machine(AGENT, few_errors)).counterexample
+
+    found.write(path)
+
+    journal = Journal.read(path).unwrap()
+    assert found.inputs == journal.inputs
+    assert not few_errors(replay(AGENT, journal).unwrap().result.state)
+
+
+def test_a_run_that_never_ends_is_found() -> None:
+    """11: it is answered everything, and there is always more."""
+
+    def more(_: TurnView) -> TurnUpdate:
+        return TurnUpdate("and then?")
+
+    found = broken(loop_machine(config(Hooks("more", prepare_next_turn=more))))
+
+    assert found.law.startswith(
+        "11: what is answered everything it asks comes to an end"
+    )
+    assert "answered up to 200 times more with what makes no work, it is" in str(found)
+    assert "It takes 1 input:" in str(found)
+
+
+@pytest.mark.parametrize("share", [2, 50])
+def test_a_hook_that_is_not_the_same_each_time_is_told_by_its_law(share: int) -> None:
+    """Hypothesis calls it flaky, and not what is broken."""
+    chance = Random(7)  # noqa: S311  # it is to be the same each time
+
+    def sometimes(_: TurnView) -> StopUpdate | None:
+        return StopUpdate("enough") if chance.randrange(100) < share else None
+
+    case = loop_machine(config(Hooks("sometimes", should_stop_after_turn=sometimes)))
+    found = broken(case)
+
+    assert re.match("1: a step, taken twice|6: a hook that says nothing", found.law)
+
+
+def test_what_is_only_so_by_chance_is_said_to_be_so() -> None:
+    seen: list[State] = []
+
+    def once(state: State) -> bool:
+        seen.append(state)
+        return len(seen) != 300
+
+    found = broken(loop_machine(config(), once))
+
+    assert "once" == found.law
+    assert str(found).endswith(BY_CHANCE)

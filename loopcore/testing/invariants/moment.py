@@ -1,7 +1,7 @@
 """One step as laws see it, and what they say when it breaks them."""
 
 from collections.abc import Callable
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from attrs import frozen
 
@@ -83,19 +83,32 @@ def in_short(value: object) -> str:
 class Broken(AssertionError):
     """A law that does not hold: its name, what is wrong, and at which step.
 
-    `given` is the input after which it did not hold, `state` the state before it, and
-    `program`, if there is one, says all that in its own way, and how to get there.
+    `given` is the input after which it did not hold, `state` the state before it. `find`,
+    if there is one, finds a short way there: a `Counterexample`, which `counterexample` is.
+    `by_chance` says that it does not hold each time.
     """
 
     def __init__(self, law: str, said: str, state: State, given: Input) -> None:
         super().__init__(law, said, state, given)
         self.law, self.said, self.state, self.given = law, said, state, given
-        self.program: Callable[[], str] | None = None
+        self.find: Callable[[], Any] | None = None
+        self.by_chance = False
+
+    @property
+    def counterexample(self) -> Any:  # noqa: ANN401  # it is made of what is made of this
+        """The way to it; None if nobody looked for one."""
+        return self.find() if self.find else None
 
     def __str__(self) -> str:
         said = f": {self.said}" if self.said else ""
-        told = self.program() if self.program else f"{self.law}{said}"
-        return f"broken: {told}"
+        told = f"broken: {self.counterexample or f'{self.law}{said}'}"
+        return f"{told}\n{BY_CHANCE}" if self.by_chance else told
+
+
+BY_CHANCE = (
+    "It was so once, and not when the same was done again: what a hook or a check says does "
+    "not follow from what it sees. (check_hooks looks for what it reads.)"
+)
 
 
 def name_of(law: object) -> str:

@@ -1,17 +1,16 @@
 """A whole configuration as a Hypothesis state machine: whatever happens, in any order."""
 
 from typing import Any, ClassVar, Final, TypeAlias
-from unittest import TestCase
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule
 
 from loopcore.config import AnyConfig, LoopConfig
-from loopcore.effects import RunTool
-from loopcore.inputs import Abort, Answer, Continue, Input, Prompt
+from loopcore.inputs import Abort, Continue, Input, Prompt
 from loopcore.messages import AssistantMessage
-from loopcore.testing.invariants import LAWS, Check, Law, Unfailing, laws_of
+from loopcore.testing.invariants import LAWS, Broken, Check, Law, Unfailing, laws_of
+from loopcore.testing.machine.case import DRAWN, FIXED, LoopCase
 from loopcore.testing.machine.moves import (
     PARTIALS,
     PLACES,
@@ -24,15 +23,9 @@ from loopcore.testing.machine.moves import (
 from loopcore.testing.machine.run import MachineRun
 from loopcore.testing.strategies.answering import prompts, queued
 from loopcore.testing.strategies.plain import Drawn
-from loopcore.tools import ToolOutput, ToolSpec
+from loopcore.tools import ToolSpec
 
 Configs: TypeAlias = AnyConfig | Drawn[Any]
-
-
-class LoopCase(TestCase):
-    """A test case whose `settings` are Hypothesis's."""
-
-    settings: ClassVar[settings]
 
 
 def loop_machine(
@@ -57,21 +50,16 @@ def loop_machine(
     drawn: Any = config if is_drawn else st.just(config)
     ours = LAWS if hooks_may_fail else (*LAWS, Unfailing())
     laws = (*ours, *laws_of(*checks))
-    made: Any = type("Loop", (LoopMachine,), {"configs": drawn, "laws": laws})
-    case: type[LoopCase] = made.TestCase
-    case.settings = settings(
-        deadline=None,
-        stateful_step_count=STEPS,
-        suppress_health_check=SLOW,
-        phases=DRAWN if is_drawn else FIXED,
-    )
+    machine: Any = type("Loop", (LoopMachine,), {"configs": drawn, "laws": laws})
+    made: dict[str, Any] = {
+        "machine": machine,
+        "phases": DRAWN if is_drawn else FIXED,
+        "settings": settings(deadline=None, stateful_step_count=STEPS),
+    }
+    case: type[LoopCase] = type("LoopCase", (LoopCase,), made)
     return case
 
 
-FIXED: Final = (Phase.explicit, Phase.reuse, Phase.generate)
-"""What happened is made short without Hypothesis, which takes much longer for it."""
-DRAWN: Final = (*FIXED, Phase.shrink)
-SLOW: Final = (HealthCheck.too_slow, HealthCheck.data_too_large)
 STEPS: Final = 40
 """How many things happen in a test, unless its `settings` say something else."""
 
@@ -92,6 +80,7 @@ class LoopMachine(RuleBasedStateMachine):
 
     configs: ClassVar[Drawn[AnyConfig]] = st.just(LoopConfig(model="test:m"))
     laws: ClassVar[tuple[Law, ...]] = LAWS
+    broken: ClassVar[list[Broken]] = []
     tools: tuple[ToolSpec, ...] = ()
 
     runs: Bundle[MachineRun] = Bundle("runs")
@@ -100,7 +89,7 @@ class LoopMachine(RuleBasedStateMachine):
     def begin(self, config: AnyConfig) -> MachineRun:
         """A run begins."""
         self.tools = tuple(dict.fromkeys(tools_of(config)))
-        run = MachineRun.of(config, self.laws)
+        run = MachineRun.of(config, self.laws, self.broken)
         run.give(Prompt("begin"))
         return run
 
@@ -118,35 +107,31 @@ class LoopMachine(RuleBasedStateMachine):
     @rule(run=runs, given=prompts(), at=TIMES)
     def prompted(self, run: MachineRun, given: Prompt, at: float | None) -> None:
         """Somebody says something, whether it is time or not."""
-        run.expect(given, at)
+        run.take(given, at)
 
     @rule(run=runs, given=st.one_of(queued(), queued(), st.just(Continue())), at=TIMES)
     def spoken_to(self, run: MachineRun, given: Input, at: float | None) -> None:
         """Somebody steers, follows up, takes it back, or wants it to go on."""
-        run.expect(given, at)
+        run.take(given, at)
 
     @rule(run=runs, n=PLACES)
     def failed(self, run: MachineRun, n: int) -> None:
         """Nobody could perform it; a pause is over."""
-        for effect in run.waits(n):
-            run.expect(effect.fail("nobody could"))
+        run.fail(n)
 
     @rule(run=runs, streamed=PARTIALS)
     def aborted(self, run: MachineRun, streamed: AssistantMessage | None) -> None:
         """It is stopped; what had been streamed is kept."""
         ids = [effect.id for effect in run.state.waiting] if streamed else []
         partials: Any = dict.fromkeys(ids, streamed)
-        run.expect(Abort("enough", partials=partials))
+        run.take(Abort("enough", partials=partials))
 
     @rule(run=runs, n=PLACES, effect_id=STRANGERS)
     def answered_in_vain(self, run: MachineRun, n: int, effect_id: str) -> None:
         """D15: an answer to what is over, or was never asked, or a wrong one is refused."""
-        run.refuse(Answer(effect_id, "hello"), "stranger")
-        if run.ended:
-            run.again(n)
-        for effect in run.waits(n):
-            value = 3 if isinstance(effect, RunTool) else ToolOutput("?")
-            run.refuse(Answer(effect.id, value), "wrong_kind")
+        run.stranger(effect_id)
+        run.again(n)
+        run.mistake(n)
 
     @rule(target=runs, run=runs)
     def forked(self, run: MachineRun) -> MachineRun:

@@ -1,30 +1,31 @@
 """A run in a machine: watched by laws, refused what does not fit, and forked."""
 
 import functools
-from typing import Final, NoReturn
+from collections.abc import Callable
+from typing import Concatenate, Final, ParamSpec
 
-from attrs import define, field
+from attrs import define, evolve, field
 from returns.result import Failure
 
 from loopcore.config import AnyConfig
-from loopcore.effects import Effect
-from loopcore.frozen import evolve
-from loopcore.inputs import Abort, Answer, Input, Prompt
+from loopcore.effects import Effect, RunTool
+from loopcore.inputs import Answer, Input, Prompt
 from loopcore.messages import AssistantMessage
 from loopcore.reducer import advance
 from loopcore.state import Rejected, State
 from loopcore.testing.explore.found import Counterexample
-from loopcore.testing.invariants import Broken, Coded, Law, Moment, Watch, hold
+from loopcore.testing.invariants import Broken, Coded, Law, Watch, hold
 from loopcore.testing.invariants.moment import Unheld
 from loopcore.testing.invariants.sentences import ANSWERS_ARE_TAKEN
 from loopcore.testing.invariants.watch import look
 from loopcore.testing.machine.moves import Reaction
-from loopcore.testing.machine.shrink import Way, shortest
+from loopcore.testing.machine.shrink import Act, Way, shortest
 from loopcore.testing.strategies.history import renumber
+from loopcore.tools import ToolOutput
 
 RUN_ID: Final = "r"
-MOST: Final = 40
-"""How many answers a run gets until it is stopped."""
+MOST: Final = 200
+"""How many plain answers a run takes at most until it comes to an end."""
 
 KINDS: Final = {
     *("busy", "empty", "bad_message", "nothing_to_continue", "not_running", "taken"),
@@ -38,13 +39,39 @@ FOLD: Final = (
     "2, 9: a state is the fold of what it was given, however often it was saved"
 )
 SETTLES: Final = "11: what is answered everything it asks comes to an end"
+ENDLESS: Final = "answered up to {} times more with what makes no work, it is {}"
+
+
+P = ParamSpec("P")
+
+
+def done_to(
+    method: Callable[Concatenate["MachineRun", P], None],
+) -> Callable[Concatenate["MachineRun", P], None]:
+    """Something done to a run: what it shows to be broken is told with the way to it.
+
+    It depends on nothing but where the run is, so that it can be done at the end of a
+    shorter way too.
+    """
+
+    @functools.wraps(method)
+    def done(run: "MachineRun", /, *args: P.args, **named: P.kwargs) -> None:
+        way = run.taken
+        try:
+            method(run, *args, **named)
+        except Broken as broken:
+            run.blame(broken, way, lambda other: method(other, *args, **named))
+            raise
+
+    return done
 
 
 @define(eq=False)
 class MachineRun:
     """A run, and what happened to it.
 
-    `ended` tells how an answer to what does not wait any more is to be refused.
+    `ended` tells how an answer to what does not wait any more is to be refused, `broken`
+    what was found in it and in all its forks.
     """
 
     watch: Watch
@@ -52,12 +79,18 @@ class MachineRun:
     taken: Way = ()
     asked: dict[str, Effect] = field(factory=dict[str, Effect])
     ended: dict[str, str] = field(factory=dict[str, str])
+    broken: list[Broken] = field(factory=list[Broken])
 
     @classmethod
-    def of(cls, config: AnyConfig, laws: tuple[Law, ...]) -> "MachineRun":
+    def of(
+        cls,
+        config: AnyConfig,
+        laws: tuple[Law, ...],
+        broken: list[Broken] | None = None,
+    ) -> "MachineRun":
         """A run that has not begun."""
         watch = Watch.of(config, *laws, run_id=RUN_ID)
-        return cls(watch, watch)
+        return cls(watch, watch, broken=[] if broken is None else broken)
 
     @property
     def state(self) -> State:
@@ -71,9 +104,7 @@ class MachineRun:
 
     def fork(self) -> "MachineRun":
         """The same so far; what follows is its own."""
-        return MachineRun(
-            self.watch, self.first, self.taken, dict(self.asked), dict(self.ended)
-        )
+        return evolve(self, asked=dict(self.asked), ended=dict(self.ended))
 
     def give(self, given: Input, at: float | None = None) -> Rejected | None:
         """Deliver and step, under the eyes of the laws; the refusal if it is refused.
@@ -85,7 +116,8 @@ class MachineRun:
         try:
             taken = self.watch.take(given, at=at)
         except Broken as broken:
-            self.blame(broken, given, at)
+            self.blame(broken, (*self.taken, (given, at)))
+            raise
         if isinstance(taken, Failure):
             refused: Rejected = taken.failure()
             self.hold(DOOR, given, refused.kind in KINDS, "it is {}", refused.kind)
@@ -110,6 +142,11 @@ class MachineRun:
         if isinstance(given, Answer):
             self.ended[given.effect_id] = "duplicate"
 
+    @done_to
+    def take(self, given: Input, at: float | None = None) -> None:
+        """Give it this: something that happens to it, whatever it waits for."""
+        self.expect(given, at)
+
     def expect(self, given: Input, at: float | None = None) -> None:
         """Give it this; an answer to what waits is refused only as an edit that misfits."""
         refused = self.give(given, at)
@@ -120,24 +157,46 @@ class MachineRun:
         )
         self.hold(ANSWERS_ARE_TAKEN, given, fine, "it was refused: {}", refused)
 
+    @done_to
+    def stranger(self, effect_id: str) -> None:
+        """Answer what nobody ever asked."""
+        self.refuse(Answer(effect_id, "hello"), "stranger")
+
     def refuse(self, given: Answer, kind: str) -> None:
         """Answer what does not wait: it is refused, in this way."""
         refused = self.give(given)
         found = refused.kind if refused else "taken"
         self.hold(LATE, given, found == kind, "it is {}, not {}", found, kind)
 
+    @done_to
     def again(self, n: int) -> None:
         """Answer the nth of what was answered or cancelled before, the newest first."""
+        if not self.ended:
+            return
         gone = tuple(self.ended)[-1 - n % len(self.ended)]
         here = gone.startswith(f"{self.state.place}.")
         kind = self.ended[gone] if here else "duplicate"
         self.refuse(PLAIN.answer(self.asked[gone]), kind)
+
+    @done_to
+    def mistake(self, n: int) -> None:
+        """Answer the nth of what waits with what is no answer to it."""
+        for effect in self.waits(n):
+            value = 3 if isinstance(effect, RunTool) else ToolOutput("?")
+            self.refuse(Answer(effect.id, value), "wrong_kind")
+
+    @done_to
+    def fail(self, n: int) -> None:
+        """Nobody could perform the nth of what waits; a pause is over."""
+        for effect in self.waits(n):
+            self.expect(effect.fail("nobody could"))
 
     def waits(self, n: int) -> list[Effect]:
         """The nth effect that it waits for, if there is one."""
         found = self.state.waiting
         return [found[n % len(found)]] if found else []
 
+    @done_to
     def react(self, what: Reaction) -> None:
         """Answer what it waits for; or say something, if it waits for nothing."""
         if not self.state.waiting:
@@ -153,42 +212,36 @@ class MachineRun:
         used = sum(len(m.calls) for m in replies)
         return evolve(given, value=renumber(given.value, used))
 
+    @done_to
     def reload(self) -> None:
         """Go on from the state as it is saved and loaded."""
         if self.watch.seen:
-            self.look(Coded(), self.watch.seen)
+            look(Coded(), self.watch.seen)
         loaded = State.loads(self.state.dumps()).unwrap()
         self.watch = self.watch.moved(loaded)
 
-    def look(self, law: Law, moment: Moment) -> None:
-        """Let one more law see a step, that has seen none before."""
-        try:
-            look(law, moment)
-        except Broken as broken:
-            self.blame(broken, moment.given)
-
+    @done_to
     def refold(self) -> None:
         """Hold that the state is the fold of what it was given."""
         state = self.first.state
         for given, at in self.taken:
             state = advance(self.config, state, given, at=at).unwrap()[0]
         last = self.taken[-1][0]
-        self.hold(
-            FOLD, last, state == self.state, "it is {}, not {}", self.state, state
-        )
+        same = state == self.state
+        self.hold(FOLD, last, same, "it is {}, not {}", self.state, state)
 
+    @done_to
     def settle(self, *, backwards: bool) -> None:
         """Answer whatever it waits for, oldest or newest first, until it rests for good."""
-        for _ in range(MOST):
+        last = self.taken[-1][0]
+        for count in range(MOST):
             waiting = self.state.waiting
             if not waiting:
                 break
-            self.expect(PLAIN.answer(waiting[-1 if backwards else 0]))
-        if self.state.stage != "idle":
-            self.give(Abort("it goes on and on"))
-        last = self.taken[-1][0]
+            answer = PLAIN.answer(waiting[-1 if backwards else 0])
+            self.hold(ANSWERS_ARE_TAKEN, answer, self.give(answer) is None, "{}", count)
         rests = self.state.stage == "idle"
-        self.hold(SETTLES, last, rests, "it is {}", self.state.stage)
+        self.hold(SETTLES, last, rests, ENDLESS, MOST, self.state)
 
     def hold(
         self,
@@ -198,26 +251,40 @@ class MachineRun:
         said: str,
         *about: object,
     ) -> None:
-        """Blame this input, if something does not hold."""
+        """Say that a law is broken by this input, if something does not hold."""
         try:
             hold(held, said, *about)
         except Unheld as problem:
-            self.blame(Broken(law, str(problem), self.state, given), given)
+            raise Broken(law, str(problem), self.state, given) from problem
 
-    def blame(self, broken: Broken, given: Input, at: float | None = None) -> NoReturn:
-        """Raise it, with the program that leads to it, made short when it is printed."""
-        way = (*self.taken, (given, at))
-        broken.program = functools.cache(lambda: self._program(way, broken))
-        raise broken
-
-    def _program(self, way: Way, broken: Broken) -> str:
-        inputs, said = shortest(self.first, way, broken)
-        first = self.first.state
-        found = Counterexample(broken.law, said, inputs, self.config, first)
-        return "\n".join(found.lines())
+    def blame(self, broken: Broken, way: Way, act: Act | None = None) -> None:
+        """Have it told with the way that leads to it, made short when it is asked for."""
+        if broken.find is None:
+            first = MachineRun(self.first, self.first)
+            broken.find = functools.cache(lambda: _found(first, way, act, broken))
+            self.broken.append(broken)
 
     def __repr__(self) -> str:
         return repr(self.state)
+
+
+def _found(
+    first: MachineRun, way: Way, act: Act | None, broken: Broken
+) -> Counterexample:
+    """The shortest way found to what is broken."""
+    found = shortest(first, way, act, broken)
+    last = found.broken.given
+    way = found.way
+    if all(given != last for given, _ in way):  # it was refused, which is what is wrong
+        way = (*way, (last, None))
+    return Counterexample(
+        broken.law,
+        found.broken.said,
+        tuple(given for given, _ in way),
+        first.config,
+        first.state,
+        tuple(at for _, at in way) if any(at is not None for _, at in way) else (),
+    )
 
 
 PLAIN: Final = Reaction()

@@ -1,45 +1,59 @@
 """The shortest way found to what is broken: with less of what happened, and simpler."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeAlias
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from attrs import define
-from returns.result import Failure
+from attrs import define, field
 
 from loopcore.effects import Effect, RequestApproval, RunTool
 from loopcore.frozen import evolve
-from loopcore.inputs import Answer, Edit, Input, Prompt
-from loopcore.messages import AssistantMessage, ToolCall
+from loopcore.inputs import Answer, Input
 from loopcore.state import State
-from loopcore.testing.invariants import Broken, Watch
-from loopcore.tools import ToolOutput
+from loopcore.testing.invariants import Broken
+from loopcore.testing.machine.simpler import (
+    bigger,
+    plainest,
+    simpler_inputs,
+    without_some,
+)
+
+if TYPE_CHECKING:
+    from loopcore.testing.machine.run import MachineRun
 
 Given: TypeAlias = tuple[Input, float | None]
 Way: TypeAlias = tuple[Given, ...]
 """What happened, and when."""
 
-MOST: Final = 3_000
-"""How many steps are taken in all, looking for a shorter way."""
+Act: TypeAlias = Callable[["MachineRun"], object]
+"""What is done with a run at the end of a way, where that is what shows the law broken."""
+
+SECONDS: Final = 5.0
+"""How long a shorter way is looked for."""
 
 
-def shortest(first: Watch, way: Way, broken: Broken) -> tuple[tuple[Input, ...], str]:
-    """The inputs of the shortest way found that breaks the same law, and what is wrong."""
-    search = Shortening(first, broken.law, broken.said)
-    found = search.broken_by(way, {}) or way
-    again = True
-    while again:
-        again = False
-        asked = search.asked(found)
-        for smaller in _smaller(found):
-            taken = search.broken_by(smaller, asked)
-            if taken is not None and _size(taken) < _size(found):
-                found, again = taken, True
-                break
-    return tuple(given for given, _ in found), search.said
+def shortest(first: "MachineRun", way: Way, act: Act | None, broken: Broken) -> "Found":
+    """The shortest way found that breaks the same law, and what is wrong there."""
+    search = Shortening(first, act, Found(way, broken))
+    search.best = search.broken_by(way) or search.best
+    while search.is_shortened():
+        pass
+    return search.best
 
 
-def _size(way: Way) -> tuple[int, int]:
-    return len(way), sum(len(repr(given)) for given in way)
+@define(eq=False)
+class Found:
+    """A way that breaks a law, and how."""
+
+    way: Way
+    broken: Broken
+
+    @property
+    def size(self) -> tuple[int, int, str]:
+        """Of two ways the one with the smaller size is the better one."""
+        texts = ["" if g == plainest(g) else repr(g) for g, _ in self.way]
+        timed = sum(at is not None for _, at in self.way)
+        return len(self.way), sum(map(len, texts)) + timed, "".join(texts)
 
 
 Kind: TypeAlias = tuple[type[Effect], str]
@@ -47,38 +61,73 @@ Kind: TypeAlias = tuple[type[Effect], str]
 
 @define(eq=False)
 class Shortening:
-    """Which ways break a law, as long as there is patience; `said` of the newest."""
+    """The best way so far, as long as there is patience.
 
-    first: Watch
-    law: str
-    said: str
-    left: int = MOST
+    `runs` are where it led, input by input, so that a way that begins alike need not be
+    gone from its beginning; `asked` is what each effect of it is.
+    """
 
-    def broken_by(self, way: Way, asked: dict[str, Kind]) -> Way | None:
-        """What of a way breaks the law, up to where it does; None if it does not."""
-        watch, taken = self.first, list[Given]()
-        for given, at in way if self.left > 0 else ():
-            aimed = _aimed(watch.state, given, asked)
-            self.left -= 1
+    first: "MachineRun"
+    act: Act | None
+    best: Found
+    until: float = field(factory=lambda: time.monotonic() + SECONDS)
+    runs: list["MachineRun"] = field(factory=list["MachineRun"])
+    asked: dict[str, Kind] = field(factory=dict[str, Kind])
+
+    def is_shortened(self) -> bool:
+        """Whether a better way than the best was found, which is the best now."""
+        self.retrace()
+        for way in smaller(self.best.way):
+            if time.monotonic() > self.until:
+                return False
+            found = self.broken_by(way)
+            if found and found.size < self.best.size:
+                self.best = found
+                return True
+        return False
+
+    def retrace(self) -> None:
+        """Go the best way, and note where it leads."""
+        run = self.first.fork()
+        self.runs, self.asked = [run], {}
+        for given, at in self.best.way[:-1]:
+            run = run.fork()
             try:
-                moved = watch.take(aimed, at=at)
+                run.give(given, at)
+            except Broken:  # it does not break at the same place each time
+                return
+            self.runs.append(run)
+            self.asked |= {effect.id: _kind(effect) for effect in run.state.waiting}
+
+    def broken_by(self, way: Way) -> Found | None:
+        """What of a way breaks the law, up to where it does; None if it does not."""
+        same = self.same(way)
+        run = (self.runs[same] if self.runs else self.first).fork()
+        for given, at in way[same:]:
+            aimed = _aimed(run.state, given, self.asked)
+            try:
+                run.give(aimed, at)
             except Broken as broken:
-                if broken.law != self.law:
-                    return None
-                self.said = broken.said
-                return (*taken, (aimed, at))
-            if not isinstance(moved, Failure):
-                watch = moved.unwrap()
-                taken.append((aimed, at))
+                return self.found((*run.taken, (aimed, at)), broken)
+        try:
+            if self.act and run.taken:
+                self.act(run.fork())
+        except Broken as broken:
+            return self.found(run.taken, broken)
         return None
 
-    def asked(self, way: Way) -> dict[str, Kind]:
-        """What each effect of a way is: its kind, and its tool if it has one."""
-        watch, found = self.first, dict[str, Kind]()
-        for given, at in way[:-1]:
-            watch = watch.take(given, at=at).value_or(watch)
-            found |= {effect.id: _kind(effect) for effect in watch.state.waiting}
-        return found
+    def found(self, way: Way, broken: Broken) -> Found | None:
+        """It, if it is the law that is looked for."""
+        return Found(way, broken) if broken.law == self.best.broken.law else None
+
+    def same(self, way: Way) -> int:
+        """How many inputs are the same as those of the best way."""
+        count = 0
+        for one, other in zip(way, self.best.way[: len(self.runs) - 1], strict=False):
+            if one is not other:
+                break
+            count += 1
+        return count
 
 
 def _kind(effect: Effect) -> Kind:
@@ -99,68 +148,23 @@ def _aimed(state: State, given: Input, asked: dict[str, Kind]) -> Input:
     return evolve(given, effect_id=waiting[0])
 
 
-def _smaller(way: Way) -> Iterator[Way]:
+def smaller(way: Way) -> Iterator[Way]:
     """Ways with less in them, the boldest first."""
-    size = len(way) // 2
-    while size:
-        for start in range(0, len(way), size):
-            yield (*way[:start], *way[start + size :])
-        size //= 2
-    yield from _fewer_calls(way)
+    yield from without_some(way)
     for place, (given, at) in enumerate(way):
-        for simpler in _simpler(given):
-            yield (*way[:place], (simpler, at), *way[place + 1 :])
+        before, after = way[:place], way[place + 1 :]
         if at is not None:
-            yield (*way[:place], (given, None), *way[place + 1 :])
+            yield (*before, (given, None), *after)
+        for simpler in simpler_inputs(given):
+            yield (*before, (simpler, at), *after)
+    yield from _denser(way)
 
 
-def _fewer_calls(way: Way) -> Iterator[Way]:
-    """Without one call of a reply, and without what was answered to it."""
-    for place, (given, at) in enumerate(way):
-        match given:
-            case Answer(effect_id=asked, value=AssistantMessage() as reply):
-                for n, one in enumerate(reply.calls):
-                    parts = [part for part in reply.parts if part is not one]
-                    less = evolve(given, value=evolve(reply, content=tuple(parts)))
-                    turn = asked.partition(".model.")[0]
-                    rest = _less(way[place + 1 :], f"{turn}.run.{n}", f"{turn}.ask.{n}")
-                    yield (*way[:place], (less, at), *rest)
-            case _:
-                pass
-
-
-def _less(way: Way, *ids: str) -> Iterator[Given]:
-    """What happened, less the answers to these."""
-    return (one for one in way if getattr(one[0], "effect_id", "") not in ids)
-
-
-def _simpler(given: Input) -> Iterator[Input]:
-    """The same with less in it."""
-    match given:
-        case Prompt():
-            yield Prompt("go")
-        case Answer(value=AssistantMessage(parts=parts) as reply):
-            for content in _less_content(parts):
-                yield evolve(given, value=evolve(reply, content=content))
-        case Answer(value=ToolOutput(outcome=outcome)):
-            yield evolve(given, value=ToolOutput("ok"))
-            yield evolve(given, value=ToolOutput("ok", outcome=outcome))
-        case Answer(value=Edit()):
-            yield evolve(given, value=Edit({}))
-        case _:
-            return
-
-
-def _less_content(parts: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Without a part, or with a call that says less."""
-    for place, part in enumerate(parts):
-        yield _without(parts, place)
-        if not isinstance(part, ToolCall):
-            continue
-        for key in part.arguments:
-            less = ToolCall(part.name, part.arguments.without(key), part.id)
-            yield (*parts[:place], less, *parts[place + 1 :])
-
-
-def _without(items: Sequence[Any], place: int) -> tuple[Any, ...]:
-    return (*items[:place], *items[place + 1 :])
+def _denser(way: Way) -> Iterator[Way]:
+    """Ways with fewer inputs, of which one says more than it did."""
+    for size in range(len(way) - 1, 0, -1):
+        for start in range(len(way) - size + 1):
+            rest = (*way[:start], *way[start + size :])
+            for place, (given, at) in enumerate(rest):
+                for more in bigger(given):
+                    yield (*rest[:place], (more, at), *rest[place + 1 :])
