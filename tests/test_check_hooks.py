@@ -673,10 +673,27 @@ def test_a_run_that_is_checked_asks_every_hook_twice(
     )
 
 
-def test_a_run_that_is_not_checked_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOOPCORE_CHECK", "0")
+@pytest.mark.parametrize("value", ["0", "", " ", "false", "No", "off"])
+def test_a_run_that_is_not_checked_does_not(
+    value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOPCORE_CHECK", value)
 
-    assert stopped(Hooks(on_model_error=still)) is None
+    assert "gave two answers" not in (stopped(Hooks(on_model_error=wrong.rotate)) or "")
+
+
+def test_a_hook_that_returns_a_generator_is_told_so_in_a_checked_run_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What it returned is wrong, however often it is asked."""
+    generating: Any = lambda view: (n for n in range(view.attempt))  # noqa: E731
+    monkeypatch.setenv("LOOPCORE_CHECK", "0")
+    unchecked = stopped(Hooks("h", on_model_error=generating))
+    monkeypatch.setenv("LOOPCORE_CHECK", "1")
+
+    assert unchecked is not None
+    assert unchecked.startswith("Hook 'h' returned a generator")
+    assert unchecked == stopped(Hooks("h", on_model_error=generating))
 
 
 def test_a_hook_that_says_the_same_again_passes(

@@ -7,8 +7,8 @@ from attrs import frozen
 
 from loopcore.config import AnyConfig, rehooked, with_functions
 from loopcore.hooks.fold import HookFault, code_of
-from loopcore.hooks.points import PointName
-from loopcore.hooks.rule import Function, Hooks
+from loopcore.hooks.points import POINTS, PointName
+from loopcore.hooks.rule import Function, Hooks, Need
 from loopcore.runtime.purity.blame import blame
 from loopcore.runtime.purity.differences import Returned, differing, is_same, returned
 from loopcore.runtime.purity.watch import Lookout
@@ -42,6 +42,8 @@ class Twice:
 
     def __call__(self, view: Any) -> object:  # noqa: ANN401  # a view of the point
         said = self.function(view)
+        if not _is_answer(self.point, said):  # it is told what that is instead
+            return said
         first, again = returned(self.point, said), self._again(view)
         if not is_same(first, again):
             raise HookFault(two_answers(self.function, view, differing(first, again)))
@@ -56,6 +58,12 @@ class Twice:
     @property
     def __code__(self) -> Any:  # noqa: ANN401  # faults name the line of the hook itself
         return code_of(self.function)
+
+
+def _is_answer(point: PointName, said: object) -> bool:
+    """Whether a hook may return this at all."""
+    kind = POINTS[point]
+    return said is None or isinstance(said, (kind.update, Need, *kind.bare))
 
 
 def two_answers(function: Callable[[Any], object], view: object, both: str) -> str:
