@@ -31,24 +31,24 @@ FOR_TYPES: Final = "a turn that ends a run has a reply: the other branch is for 
 EXPLAINED: Final[tuple[Survivor, ...]] = (
     Survivor("ask.commit", "if memos else state", "or True else state", SPARES_A_COPY),
     Survivor("out.added", "if messages else stored", "or True", SPARES_A_COPY),
-    Survivor("turn.chosen", "if chosen else by", "or True else by", SPARES_A_COPY),
+    Survivor("model.chosen", "if written else by", "or True else by", SPARES_A_COPY),
     Survivor(
-        "batch.as_they_came", "at=turn.last", "slots=tuple(slots), )", SPARES_A_STAGE
+        "results.as_they_came", "at=turn.last", "slots=tuple(slots), )", SPARES_A_STAGE
     ),
     Survivor(
-        "batch.before_tool_call",
+        "gates.before_tool_call",
         "turn.at + 1)",
         "_gated(slot, folded), ",
         SPARES_A_STAGE,
     ),
     Survivor("batch.cut_off", "last=len(slots)", "slots=slots, )", ONE_BY_ONE),
     Survivor(
-        "turn.on_model_error", "_give_up(config,", "_give_up(None,", NOTHING_IS_OPEN
+        "model.on_model_error", "_give_up(config,", "_give_up(None,", NOTHING_IS_OPEN
     ),
-    Survivor("turn.give_up", "wind_up(config,", "None", NOTHING_IS_OPEN),
-    Survivor("turn.after_model_call", "_withhold(config,", "(None,", NOTHING_IS_OPEN),
-    Survivor("turn.withhold", "wind_up(config,", "None", NOTHING_IS_OPEN),
-    Survivor("batch.react", "ran=False", "ran=None", FALSE_ENOUGH),
+    Survivor("model.give_up", "wind_up(config,", "None", NOTHING_IS_OPEN),
+    Survivor("model.after_model_call", "_withhold(config,", "(None,", NOTHING_IS_OPEN),
+    Survivor("model.withhold", "wind_up(config,", "None", NOTHING_IS_OPEN),
+    Survivor("results.react", "ran=False", "ran=None", FALSE_ENOUGH),
     Survivor("ask.hook_stop", "case _: return None", "", FALLS_THROUGH),
     Survivor("door.answerable", "CustomMessage(): continue", "", FALLS_THROUGH),
     Survivor("turn.cut", "if turn.reply else", "", FOR_TYPES),

@@ -20,22 +20,15 @@ from loopcore.inputs import (
     Withdraw,
 )
 from loopcore.messages import NO_USAGE
-from loopcore.reducer import turn as turns
+from loopcore.reducer import model, turn
 from loopcore.reducer.ask import parked
-from loopcore.reducer.batch import (
-    after_tool_call,
-    after_tool_result,
-    before_tool_call,
-    decided,
-    prepare_tool_call,
-    ran,
-    run_tools,
-    start_tools,
-)
+from loopcore.reducer.batch import decided, ran, run_tools, start_tools
 from loopcore.reducer.door import Given, answerable, deliver
+from loopcore.reducer.gates import before_tool_call, prepare_tool_call
 from loopcore.reducer.nested import feed, place_of, time_out
 from loopcore.reducer.out import NOTHING, Effects, Out, close, pay, store, where
 from loopcore.reducer.queues import drain, enqueue, withdraw
+from loopcore.reducer.results import after_tool_call, after_tool_result
 from loopcore.reducer.winding import Stage, abort
 from loopcore.settings import Settings
 from loopcore.state import Rejected, State
@@ -136,7 +129,7 @@ def _begin(state: State, settings: Settings) -> State:
         usage=NO_USAGE,
         stop=None,
     )
-    return turns.open_turn(fresh)
+    return turn.open_turn(fresh)
 
 
 def _changed(settings: Settings, given: Prompt | Continue) -> Settings:
@@ -169,7 +162,7 @@ def _answer(config: AnyConfig, state: State, out: Out, given: Answer) -> Stage:
     value: Any = given.value  # of the effect's own kind: the door looked
     match effect:
         case CallModel():
-            return turns.replied(config, state, out, effect, value)
+            return model.replied(config, state, out, effect, value)
         case RunTool():
             state = ran(state, _number(effect.id), value, given.seconds)
         case RequestApproval():
@@ -202,7 +195,7 @@ def _know(state: State, given: Answer) -> State:
 def _woke(config: AnyConfig, state: State, out: Out, effect: Sleep) -> Stage:
     """A retry's pause is over, or a nested run's time is."""
     if ".sleep." in effect.id.removeprefix(state.place):
-        return turns.woke(state)
+        return model.woke(state)
     state = time_out(config, state, out, _number(effect.id))
     return state, _unless_parked(state)
 
@@ -218,18 +211,18 @@ TAKE: Final[dict[type, Callable[[AnyConfig, State, Out, Any], Stage]]] = {
 }
 
 STAGES: Final[dict[str, Callable[[AnyConfig, State, Out], Stage]]] = {
-    "transform_context": turns.transform_context,
-    "on_model_error": turns.on_model_error,
-    "after_model_call": turns.after_model_call,
+    "transform_context": model.transform_context,
+    "on_model_error": model.on_model_error,
+    "after_model_call": model.after_model_call,
     "prepare_tool_call": prepare_tool_call,
     "before_tool_call": before_tool_call,
     "start_tools": start_tools,
     "run_tools": run_tools,
     "after_tool_call": after_tool_call,
     "after_tool_result": after_tool_result,
-    "end_turn": turns.end_turn,
-    "prepare_next_turn": turns.prepare_next_turn,
-    "should_stop_after_turn": turns.should_stop_after_turn,
-    "next_turn": turns.next_turn,
-    "end": turns.end,
+    "end_turn": turn.end_turn,
+    "prepare_next_turn": turn.prepare_next_turn,
+    "should_stop_after_turn": turn.should_stop_after_turn,
+    "next_turn": turn.next_turn,
+    "end": turn.end,
 }

@@ -16,7 +16,7 @@ from loopcore.events import Event, Tell
 from loopcore.frozen import EMPTY, Json, evolve
 from loopcore.inputs import Answer
 from loopcore.messages import ModelError
-from loopcore.reducer.door import BUILDERS
+from loopcore.reducer.answers import BUILDERS
 from loopcore.runtime.context import Cancelled
 from loopcore.runtime.inspect import LOGGER, Inspector, Watchers
 from loopcore.runtime.lacking import Able

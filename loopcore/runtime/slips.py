@@ -18,7 +18,8 @@ from loopcore.inputs import (
 )
 from loopcore.messages import MESSAGES, ModelError
 from loopcore.reducer import RunResult
-from loopcore.reducer.door import BUILDERS, refuse_other
+from loopcore.reducer.answers import BUILDERS
+from loopcore.reducer.door import refuse_other
 from loopcore.runtime.interpreter import Interpreter
 from loopcore.runtime.outcome import shown
 from loopcore.runtime.parts import EFFECTS

@@ -15,6 +15,10 @@ MACHINE: Final = "property_tests/test_machine.py"
 NUMBER: Final = f"{RUNS}::test_a_run_that_wants_a_number_ends_with_one_or_says_why_not"
 
 BATCH: Final = "loopcore/reducer/batch.py"
+GATES: Final = "loopcore/reducer/gates.py"
+RESULTS: Final = "loopcore/reducer/results.py"
+MODEL: Final = "loopcore/reducer/model.py"
+ANSWERS: Final = "loopcore/reducer/answers.py"
 TURN: Final = "loopcore/reducer/turn.py"
 STEP: Final = "loopcore/reducer/step.py"
 WINDING: Final = "loopcore/reducer/winding.py"
@@ -33,7 +37,7 @@ RULE: Final = "loopcore/hooks/rule.py"
 REQUESTS: Final = (
     fault(
         "what a request shows is stored",
-        TURN,
+        MODEL,
         "requests=state.requests + 1,",
         "requests=state.requests + 1, transcript=shown.messages,",
         f"{HOOKS}::test_what_a_request_shows_is_stored_nowhere",
@@ -54,7 +58,7 @@ REQUESTS: Final = (
     ),
     fault(
         "a failed attempt that is tried again is stored",
-        TURN,
+        MODEL,
         "return _sleep(state, out, folded), None",
         'return _sleep(store(state, out, AssistantMessage("")), out, folded), None',
         f"{HOOKS}::test_a_retry_stores_nothing_and_waits",
@@ -69,15 +73,15 @@ REQUESTS: Final = (
     ),
     fault(
         "a fallback model stays after its turn",
-        TURN,
-        "        by=_chosen(turn.by, folded),\n    )\n    state = evolve(state, turn=turn)",
-        "        by=_chosen(turn.by, folded),\n    )\n    state = evolve(state, turn=turn, "
+        MODEL,
+        "        by=chosen(turn.by, folded),\n    )\n    state = evolve(state, turn=turn)",
+        "        by=chosen(turn.by, folded),\n    )\n    state = evolve(state, turn=turn, "
         "settings=evolve(state.settings, model=turn.model or state.settings.model))",
         f"{HOOKS}::test_a_request_shows_the_settings_as_changed_for_it_alone",
     ),
     fault(
         "the calls of a reply cut by its length run",
-        TURN,
+        MODEL,
         'CUT = frozenset(("length", "refusal"))',
         'CUT = frozenset(("refusal",))',
         f"{CALLS}::test_calls_run_together_or_one_by_one",
@@ -115,14 +119,14 @@ BATCHES: Final = (
     ),
     fault(
         "after_tool_call is asked about blocked calls",
-        BATCH,
+        GATES,
         "return Settled(slot.call, slot.spec, view.arguments, output)",
         "return Settled(slot.call, slot.spec, view.arguments, output, ran=True)",
         f"{CALLS}::test_results_are_what_tools_gave_as_shaped_by_hooks",
     ),
     fault(
         "what a failed guard should hold back is stored",
-        BATCH,
+        RESULTS,
         "if folded.fault and folded.guarded:",
         "if folded.fault and folded.guarded and slot is None:",
         f"{CALLS}::test_results_are_what_tools_gave_as_shaped_by_hooks",
@@ -173,14 +177,14 @@ GATES: Final = (
     ),
     fault(
         "a tool that needs approval runs without",
-        BATCH,
+        GATES,
         'return "" if spec.needs_approval else None',
         "return None",
         f"{CALLS}::test_only_what_its_gate_lets_through_is_run",
     ),
     fault(
         "an Allow does not lift a tool's need of approval",
-        BATCH,
+        GATES,
         "        case Allow():\n            return None\n",
         "",
         f"{CALLS}::test_only_what_its_gate_lets_through_is_run",
@@ -201,14 +205,14 @@ GATES: Final = (
     ),
     fault(
         "a person is asked about an edited call again",
-        BATCH,
+        GATES,
         "question=None if slot.approved else _question(slot.spec, view.decision)",
         "question=_question(slot.spec, view.decision)",
         f"{CALLS}::test_only_what_its_gate_lets_through_is_run",
     ),
     fault(
         "arguments that a hook changed reach no tool",
-        BATCH,
+        GATES,
         "        arguments=view.arguments,\n        question=",
         "        question=",
         f"{CALLS}::test_only_what_its_gate_lets_through_is_run",
@@ -360,7 +364,7 @@ INPUTS: Final = (
     ),
     fault(
         "an answer is taken twice",
-        DOOR,
+        ANSWERS,
         "    if effect is None:\n        raise",
         "    if effect is None and answer.effect_id in state.closed:\n"
         "        return answer\n    if effect is None:\n        raise",
@@ -368,7 +372,7 @@ INPUTS: Final = (
     ),
     fault(
         "an edit that does not fit is taken",
-        DOOR,
+        ANSWERS,
         "    if isinstance(effect, RequestApproval) and isinstance(answer.value, Edit):\n",
         "    if isinstance(effect, RequestApproval) and effect is None:\n",
         f"{CALLS}::test_only_what_its_gate_lets_through_is_run",
