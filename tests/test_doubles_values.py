@@ -2,7 +2,7 @@
 
 import datetime as dt
 import uuid
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import pytest
 from jsonschema_rs import validator_for
@@ -212,14 +212,80 @@ def test_other_formats_are_texts(name: str) -> None:
         (text(r"^\p{Greek}$"), "'Greek'|Greek"),
         (text(r"[^\w\s.,:/-]"), "leaves no plain letter"),
         (
-            {"type": "string", "not": {"type": "string"}},
+            {"type": "string", "not": {"minLength": 0}},
             "the last of 60 that were tried does not fit, all of it: ",
+        ),
+        ({"type": "string", "not": {"type": "string"}}, "leaves none of its types"),
+        ({"type": "integer", "not": {"type": "number"}}, "leaves none of its types"),
+        ({"enum": []}, "all of it: none of its choices fits what else it says"),
+        ({"enum": [1, 2], "type": "string"}, "none of its choices fits what else"),
+        ({"type": "number", "minimum": 10**400}, "beyond those that are made here"),
+        ({"type": "number", "maximum": -(10**400)}, "beyond those that are made here"),
+        (
+            {"type": "number", "multipleOf": 0.5, "minimum": 10**400},
+            "beyond those that",
+        ),
+        (
+            {"type": "array", "minItems": 10**6},
+            "wants 1,000,000 items or more, and 2,000",
+        ),
+        (
+            {"contains": {"const": 1}, "minContains": 10**9},
+            "1,000,000,000 items or more",
+        ),
+        (
+            {"type": "object", "minProperties": 10**7},
+            "10,000,000 properties or more, and 2,000 at most are made",
+        ),
+        (
+            {"type": "string", "minLength": 10**9},
+            "a text of 1,000,000,000 characters or more, and 10,000 at most are made",
+        ),
+        (text("^a{20000}$"), "a text of 20,000 characters or more"),
+        (
+            {"type": "array", "minItems": 1000, "items": {"minItems": 1000}},
+            "it is too large: it has more than 5,000 parts to be made",
         ),
     ],
 )
 def test_what_cannot_be_made_is_said(schema: Any, why: str) -> None:
     with pytest.raises(CannotMake, match=why):
         value_for(freeze(schema), 0)
+
+
+CAN: Final[list[dict[str, Any]]] = [
+    *({"pattern": "^[0-9a-f]+$", "minLength": n, "maxLength": n} for n in (1, 40, 64)),
+    {"pattern": "^a*$", "minLength": 50},
+    {"pattern": "^(ab)+$", "minLength": 51, "maxLength": 60},
+    {"pattern": "^[a-z]+-[0-9]+$", "minLength": 30, "maxLength": 32},
+    {"pattern": "^[a-z]{2,80}$", "maxLength": 2},
+    {"pattern": "^[a-z]*$", "maxLength": 0},
+    {"pattern": "^(x+)+$", "minLength": 2000},
+    {"type": "string", "minLength": 10_000},
+    {"type": "string", "maxLength": 0},
+    {"type": "integer", "enum": list(range(1000)), "minimum": 999},
+    {"enum": [*range(1000), "x"], "type": "string"},
+    {"enum": ["a", "bb", *map(str, range(500))], "pattern": "^b", "maxLength": 2},
+    {"enum": [1, "a", None], "not": {"type": "integer"}},
+    {"not": {"type": "string"}},
+    {"not": {"type": ["string", "null", "boolean"]}},
+    {"type": ["string", "integer"], "not": {"type": "string"}},
+    {"not": {"required": ["a"]}},
+    {"type": "integer", "not": {"const": 5}},
+    {"type": "integer", "minimum": 10**400},
+    {"type": "integer", "maximum": -(10**30), "multipleOf": 7},
+    {"type": "integer", "multipleOf": 10**400},
+    {"type": "array", "minItems": 2000, "items": {"type": "integer"}},
+]
+
+
+@pytest.mark.parametrize("schema", CAN, ids=lambda schema: str(schema)[:60])
+@pytest.mark.parametrize("seed", range(5))
+def test_what_can_be_made_is_made(schema: dict[str, Any], seed: int) -> None:
+    """Where few values of a type fit, these are looked for."""
+    value = value_for(schema, seed)
+
+    assert validator_for(schema).is_valid(value)
 
 
 class Cat(BaseModel):

@@ -43,7 +43,9 @@ class Reading:
         self.looks += 1
         if schema is False:
             raise NoValue(NOTHING)
-        if self.looks > LOOKS or self.depth > DEEPEST:
+        if self.looks > LOOKS:
+            raise NoValue(TOO_LARGE)
+        if self.depth > DEEPEST:
             raise NoValue(ENDLESS)
         if not is_object(schema):
             return EMPTY
@@ -107,6 +109,7 @@ class Reading:
 
 
 NOTHING: Final = "nothing fits a part of it that is false"
+TOO_LARGE: Final = f"it is too large: it has more than {LOOKS:,} parts to be made"
 ENDLESS: Final = "it leads to itself without end"
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 ALTERNATIVES: Final = ("anyOf", "oneOf")

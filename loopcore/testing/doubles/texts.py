@@ -5,6 +5,7 @@ import importlib
 import re
 import string
 import uuid
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from random import Random
 from typing import Any, Final
@@ -21,6 +22,13 @@ PLAIN: Final = string.ascii_letters + string.digits
 MORE: Final = 4
 """How often something is repeated, at most, beyond what its pattern asks for."""
 
+LONGEST: Final = 10_000
+"""How long a text is made, at most."""
+
+TOO_LONG: Final = (
+    "it wants a text of {:,} characters or more, and {:,} at most are made"
+)
+
 
 class NoPattern(ValueError):
     """A pattern of which no text can be made here, and why."""
@@ -32,22 +40,27 @@ def text_for(schema: FrozenDict[Json], random: Random) -> str:
     Raises:
         NoPattern: if no text can be made of its pattern.
     """
+    least, most = schema.get("minLength", 0), schema.get("maxLength")
+    if least > LONGEST:
+        raise NoPattern(TOO_LONG.format(least, LONGEST))
     if "pattern" in schema:
-        return matching(schema["pattern"], random)
+        return matching(schema["pattern"], random, least, most)
     if schema.get("contentEncoding") == "base64":
         return _encoded(random)
     make = FORMATS.get(str(schema.get("format")))
     if make:
         return make(random)
-    return word(random, schema.get("minLength", 0), schema.get("maxLength"))
+    return word(random, least, most)
 
 
 def word(random: Random, shortest: int = 0, longest: int | None = None) -> str:
     """A word, or as many as a text of this length needs."""
-    said = random.choice(WORDS)
-    while len(said) < shortest:
-        said = f"{said} {random.choice(WORDS)}"
-    return said[:longest]
+    said = [random.choice(WORDS)]
+    length = len(said[0])
+    while length < shortest:
+        said.append(random.choice(WORDS))
+        length += 1 + len(said[-1])
+    return " ".join(said)[:longest]
 
 
 def _date(random: Random) -> str:
@@ -124,8 +137,10 @@ FORMATS: Final[dict[str, Callable[[Random], str]]] = {
 # ahead or behind is left to chance, and to whoever validates the text.
 
 
-def matching(pattern: str, random: Random) -> str:
-    """A text that this pattern is likely to match.
+def matching(
+    pattern: str, random: Random, shortest: int = 0, longest: int | None = None
+) -> str:
+    """A text that this pattern is likely to match, of this length if it can be.
 
     Raises:
         NoPattern: for what Python cannot read, or cannot be made a text of.
@@ -136,7 +151,22 @@ def matching(pattern: str, random: Random) -> str:
     except (re.error, OverflowError, RecursionError) as problem:
         message = f"its pattern {pattern!r:.80} cannot be read: {problem}"
         raise NoPattern(message) from None
-    return _Writing(random, pattern).all_of(parts)
+    text = _Writing(random, pattern).all_of(parts)
+    if len(text) >= shortest and (longest is None or len(text) <= longest):
+        return text
+
+    def long(more: int) -> str:
+        return _Writing(random, pattern, more, full=True).all_of(parts)
+
+    return long(_least(lambda more: len(long(more)) >= shortest, shortest))
+
+
+def _least(enough: Callable[[int], bool], most: int) -> int:
+    """The smallest number, up to most, that is enough."""
+    high = 1
+    while high < most and not enough(high):
+        high *= 2
+    return bisect_left(range(high), 1, key=lambda n: int(enough(n)))
 
 
 def _as_python_reads_it(pattern: str) -> str:
@@ -176,10 +206,15 @@ CATEGORIES: Final = {
 
 @define
 class _Writing:
-    """One text being made; `groups` are those that it may have to repeat."""
+    """One text being made; `groups` are those that it may have to repeat.
+
+    What may be repeated is so up to `more` times more than it must; with `full` it is.
+    """
 
     random: Random
     pattern: str
+    more: int = MORE
+    full: bool = field(default=False, kw_only=True)
     groups: dict[int, str] = field(factory=dict[int, str])
 
     def all_of(self, parts: Iterable[tuple[Any, Any]]) -> str:
@@ -231,7 +266,10 @@ class _Writing:
     def repeated(self, value: Any) -> str:  # noqa: ANN401  # as above
         """As often as it must, and a little more if it may."""
         least, most, parts = value
-        times = self.random.randint(least, min(most, least + MORE))
+        most = min(most, least + self.more)
+        times = most if self.full else self.random.randint(least, most)
+        if times > LONGEST:
+            raise NoPattern(TOO_LONG.format(times, LONGEST))
         return "".join(self.all_of(parts) for _ in range(times))
 
     def again(self, group: int) -> str:

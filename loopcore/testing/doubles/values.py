@@ -3,13 +3,14 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 from random import Random
 from typing import Final
 
 from attrs import define, field
 
 from loopcore.fan import is_array, is_object
-from loopcore.frozen import EMPTY, FrozenDict, Json, dump_json
+from loopcore.frozen import EMPTY, FrozenDict, Json, dump_json, freeze
 from loopcore.schemas import path, sentence, whole_check
 from loopcore.testing.doubles.schemas import NoValue, Reading, Schema, kinds
 from loopcore.testing.doubles.texts import NoPattern, matching, text_for, word
@@ -29,6 +30,12 @@ MORE: Final = 2
 """How many items an array has, at most, beyond those that it must have."""
 
 
+MANY: Final = 2_000
+"""How many items or properties are made, at most, in one place."""
+
+TOO_MANY: Final = "it wants {:,} {} or more, and {:,} at most are made"
+
+
 class CannotMake(ValueError):
     """No value of a schema could be made: the sentence says what was in the way."""
 
@@ -39,6 +46,7 @@ def value_for(schema: Json, seed: object) -> Json:
     Raises:
         CannotMake: if the schema is broken, or nothing that was tried fits it.
     """
+    schema = freeze(schema)
     check = whole_check(dump_json(schema))
     if isinstance(check, str):
         message = f"the schema is broken: {check}"
@@ -48,14 +56,18 @@ def value_for(schema: Json, seed: object) -> Json:
         making = _Making(Reading(schema), Random(f"{seed}.{n}"))  # noqa: S311  # to be repeated
         try:
             value = making.value(schema)
-        except (NoValue, NoPattern) as found:
-            problem = f"{_where(making.steps)}: {found}"
+        except (NoValue, NoPattern, OverflowError) as found:
+            why = BEYOND if isinstance(found, OverflowError) else found
+            problem = f"{_where(making.steps)}: {why}"
             continue
         if check.is_valid(value):
             return value
         misfit = sentence(next(iter(check.iter_errors(value))), "all of it")
         problem = f"the last of {TRIES} that were tried does not fit, {misfit}"
     raise CannotMake(problem)
+
+
+BEYOND: Final = "its numbers are beyond those that are made here"
 
 
 def _where(steps: list[str | int]) -> str:
@@ -80,8 +92,19 @@ class _Making:
         if "const" in flat:
             return flat["const"]
         if "enum" in flat:
-            return self.random.choice(flat["enum"])
+            return self._choice(flat)
         return MAKERS[self.random.choice(_kinds(flat))](self, flat)
+
+    def _choice(self, flat: FrozenDict[Json]) -> Json:
+        """One of its choices, of those that fit what else it says."""
+        choices: tuple[Json, ...] = flat["enum"]
+        rest = FrozenDict({k: v for k, v in flat.items() if k in PLAIN})
+        check = whole_check(dump_json(rest))
+        if rest and not isinstance(check, str):
+            choices = tuple(filter(check.is_valid, choices))
+        if not choices:
+            raise NoValue(NO_CHOICE)
+        return self.random.choice(choices)
 
     def below(self, step: str | int, schema: Schema) -> Json:
         """A value of a schema, one step further down."""
@@ -123,6 +146,8 @@ class _Making:
         )
         most = schema.get("maxProperties", math.inf)
         least = schema.get("minProperties", 0)
+        if least > MANY:
+            raise NoValue(TOO_MANY.format(least, "properties", MANY))
         names = required + wanted[: max(0, int(min(most, len(known))) - len(required))]
         spare = [name for name in optional if name not in names]
         names += spare[: max(0, least - len(names))]
@@ -170,6 +195,8 @@ class _Making:
         self, schema: FrozenDict[Json], held: int, first: int, *, closed: bool
     ) -> int:
         least = max(schema.get("minItems", 0), held)
+        if least > MANY:
+            raise NoValue(TOO_MANY.format(least, "items", MANY))
         most = first if closed else max(least, first, 1) + MORE
         most = max(least, min(schema.get("maxItems", most), most))
         return least if self.deep else self.random.randint(least, most)
@@ -214,6 +241,16 @@ class _Making:
         """Nothing."""
 
 
+NO_CHOICE: Final = "none of its choices fits what else it says"
+PLAIN: Final = frozenset(
+    (
+        *("type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+        *("multipleOf", "minLength", "maxLength", "pattern", "minItems", "maxItems"),
+        *("required", "minProperties", "maxProperties", "uniqueItems"),
+    )
+)
+"""What can be said of a choice without a look at other parts of the schema."""
+
 MAKERS: Final[dict[str, Callable[[_Making, FrozenDict[Json]], Json]]] = {
     "object": _Making.object,
     "array": _Making.array,
@@ -248,10 +285,29 @@ SAID: Final = {
 
 
 def _kinds(schema: FrozenDict[Json]) -> tuple[str, ...]:
+    """The types that its values may have."""
     if "type" in schema:
-        return kinds(schema["type"])
-    meant = (SAID[keyword] for keyword in schema if keyword in SAID)
-    return (next(meant, "string"),)
+        found = kinds(schema["type"])
+    else:
+        meant = (SAID[keyword] for keyword in schema if keyword in SAID)
+        usual = tuple(MAKERS) if "not" in schema else ("string",)
+        found = next(((kind,) for kind in meant), usual)
+    left = tuple(kind for kind in found if kind not in _refused(schema))
+    if not left:
+        raise NoValue(NO_TYPE)
+    return left
+
+
+NO_TYPE: Final = "its `not` leaves none of its types"
+
+
+def _refused(schema: FrozenDict[Json]) -> tuple[str, ...]:
+    """The types that its `not` is about, where it says nothing else."""
+    refused = schema.get("not")
+    if not is_object(refused) or not refused.keys() <= {"type", "title", "description"}:
+        return ()
+    named = kinds(refused.get("type", ()))
+    return (*named, "integer") if "number" in named else named
 
 
 def _schema_of(schema: FrozenDict[Json], name: str) -> Schema:
@@ -298,6 +354,8 @@ def _items(schema: FrozenDict[Json]) -> tuple[tuple[Schema, ...], Schema]:
 
 def _whole_step(step: float) -> int:
     """The smallest whole number of steps of this size that is whole itself."""
+    if isinstance(step, int):
+        return step
     for times in range(1, 1001):
         if float(step * times).is_integer():
             return int(step * times)
@@ -323,7 +381,9 @@ def _said(schema: FrozenDict[Json], *keys: str) -> Iterator[float]:
 def _bounds(schema: FrozenDict[Json], step: float) -> tuple[int, int]:
     """The least and the largest number of steps."""
     least, most = _span(schema)
-    low, high = math.ceil(least / step), math.floor(most / step)
+    whole = isinstance(step, int)
+    low = math.ceil(Fraction(least) / step if whole else least / step)
+    high = math.floor(Fraction(most) / step if whole else most / step)
     if low * step == schema.get("exclusiveMinimum"):
         low += 1
     if high * step == schema.get("exclusiveMaximum"):
