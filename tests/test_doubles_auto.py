@@ -1,9 +1,12 @@
 """Models without a script: one that makes valid calls from schemas, one by function."""
 
-from typing import Any
+import asyncio
+import json
+import re
+from typing import Any, Final
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 
 from loopcore import (
     AssistantMessage,
@@ -24,7 +27,7 @@ from loopcore import (
 )
 from loopcore.frozen import freeze
 from loopcore.hooks import ContextUpdate, ContextView, Hooks, Need
-from loopcore.testing import AutoModel, FunctionModel, ScriptedTools
+from loopcore.testing import AutoModel, FunctionModel, ScriptedModel, ScriptedTools
 from tests.driving import typed
 
 TOOLS = [typed(name, "x", x="integer") for name in "abcde"]
@@ -211,11 +214,38 @@ def broken(_: CallModel) -> str:
     raise OSError("gone")
 
 
+async def later(request: CallModel) -> str:
+    await asyncio.sleep(0)
+    return broken(request)
+
+
 @pytest.mark.parametrize(
     ("function", "error"),
     [
         (busy, ModelError("busy", "overloaded")),
-        (broken, ModelError("OSError: gone", "raised")),
+        (
+            broken,
+            ModelError("OSError: gone (test_doubles_auto.py:{}, in broken)", "raised"),
+        ),
+        (
+            later,
+            ModelError("OSError: gone (test_doubles_auto.py:{}, in broken)", "raised"),
+        ),
+        (
+            lambda request: {}[request.model],
+            ModelError(
+                "KeyError: 'test:function' (test_doubles_auto.py:{}, in <lambda>)",
+                "raised",
+            ),
+        ),
+        (
+            lambda _: json.loads("{"),
+            ModelError(
+                "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 "
+                "column 2 (char 1) (test_doubles_auto.py:{}, in <lambda>)",
+                "raised",
+            ),
+        ),
     ],
 )
 def test_what_a_function_raises_or_gives_as_an_error_is_one(
@@ -227,7 +257,23 @@ def test_what_a_function_raises_or_gives_as_an_error_is_one(
     answer = interpreter.perform_sync(first_request(LoopConfig(model=model)))
 
     assert answer is not None
-    assert answer.value == error
+    failure: Any = answer.value
+    assert error == evolve(failure, message=LINE.sub(":{}", failure.message))
+
+
+def test_what_a_function_in_a_script_raises_is_told_with_its_line() -> None:
+    model = ScriptedModel("hi", broken)
+    interpreter = Interpreter(model)
+
+    answers = [
+        interpreter.perform_sync(first_request(LoopConfig(model=model))) for _ in "ab"
+    ]
+
+    assert answers[1] is not None
+    assert "gone (test_doubles_auto.py:" in str(answers[1].value)
+
+
+LINE: Final = re.compile(r":\d+(?=, in)")
 
 
 def test_what_is_no_function_is_refused() -> None:

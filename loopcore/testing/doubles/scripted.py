@@ -2,8 +2,10 @@
 
 import asyncio
 import re
+import traceback
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from inspect import isawaitable
+from pathlib import PurePath
 from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
@@ -22,6 +24,7 @@ from loopcore.messages import (
     ToolCall,
 )
 from loopcore.runtime.model import Called, Model
+from loopcore.runtime.outcome import spoken
 from loopcore.runtime.tool import Tool
 from loopcore.tools import ToolOutput, ToolSpec
 
@@ -70,10 +73,8 @@ class ScriptedModel(Model):
         if asked >= len(self.replies):
             return ModelError(self._overrun(), "bad_request")
         reply = self.replies[asked]
-        said = reply_of(reply(effect) if callable(reply) else reply, self.id)
-        if isinstance(said, AssistantMessage):
-            await stream(said, tell)
-        return said
+        said = await _asked(reply, effect) if callable(reply) else reply
+        return await _told(reply_of(said, self.id), tell)
 
     def _overrun(self) -> str:
         return (
@@ -118,11 +119,35 @@ class FunctionModel(Model):
 
     async def _reply(self, effect: CallModel, tell: Tell) -> Called:
         self.requests.append(effect)
-        said = self.function(effect)
-        reply = reply_of(await said if isawaitable(said) else said, self.id)
-        if isinstance(reply, AssistantMessage):
-            await stream(reply, tell)
-        return reply
+        return await _told(reply_of(await _asked(self.function, effect), self.id), tell)
+
+
+async def _asked(function: Callable[[CallModel], Any], effect: CallModel) -> Any:  # noqa: ANN401  # what it says
+    """What a test's own function says of a request; its failure, with the line in it."""
+    try:
+        said = function(effect)
+        return await said if isawaitable(said) else said
+    except (asyncio.CancelledError, TimeoutError):
+        raise  # whoever awaits it knows what these mean
+    except Exception as problem:  # noqa: BLE001  # it is what the model says
+        return ModelError(f"{spoken(problem)}{_place(function, problem)}", "raised")
+
+
+def _place(function: object, problem: Exception) -> str:
+    """Where it was raised: in the function's own file, if it came from deeper down."""
+    frames = traceback.extract_tb(problem.__traceback__)[1:]
+    own = getattr(getattr(function, "__code__", None), "co_filename", None)
+    ours = [frame for frame in frames if frame.filename == own] or frames
+    if not ours:
+        return ""
+    last = ours[-1]
+    return f" ({PurePath(last.filename).name}:{last.lineno}, in {last.name})"
+
+
+async def _told(reply: Called, tell: Tell) -> Called:
+    if isinstance(reply, AssistantMessage):
+        await stream(reply, tell)
+    return reply
 
 
 def refuse_no_function(function: object) -> None:
