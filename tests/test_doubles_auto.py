@@ -214,6 +214,15 @@ def broken(_: CallModel) -> str:
     raise OSError("gone")
 
 
+def missing(request: CallModel) -> str:
+    known: dict[str, str] = {}
+    return known[request.model]
+
+
+def misread(_: CallModel) -> str:
+    return str(json.loads("{"))
+
+
 async def later(request: CallModel) -> str:
     await asyncio.sleep(0)
     return broken(request)
@@ -232,17 +241,17 @@ async def later(request: CallModel) -> str:
             ModelError("OSError: gone (test_doubles_auto.py:{}, in broken)", "raised"),
         ),
         (
-            lambda request: {}[request.model],
+            missing,
             ModelError(
-                "KeyError: 'test:function' (test_doubles_auto.py:{}, in <lambda>)",
+                "KeyError: 'test:function' (test_doubles_auto.py:{}, in misread)",
                 "raised",
             ),
         ),
         (
-            lambda _: json.loads("{"),
+            misread,
             ModelError(
                 "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 "
-                "column 2 (char 1) (test_doubles_auto.py:{}, in <lambda>)",
+                "column 2 (char 1) (test_doubles_auto.py:{}, in misread)",
                 "raised",
             ),
         ),
