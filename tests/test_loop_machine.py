@@ -246,11 +246,30 @@ def nothing_is_asked_of_people(state: State) -> bool:
     return not state.approvals
 
 
+def nobody_says_no(state: State) -> bool:
+    """Nothing is rejected."""
+    results = [m for m in state.transcript if isinstance(m, ToolResultMessage)]
+    return "rejected" not in [result.outcome for result in results]
+
+
+def models_answer(state: State) -> bool:
+    """No model fails."""
+    return state.stop is None or state.stop.reason != "model_error"
+
+
+def queues_are_short(state: State) -> bool:
+    """Nobody says two things at once."""
+    return len(state.steering) + len(state.follow_ups) < 2
+
+
 SHORTEST: Final[dict[Callable[[State], bool], int]] = {
     few_errors: 2,
     few_messages: 1,
     cheap: 2,
     nothing_is_asked_of_people: 2,
+    nobody_says_no: 3,
+    models_answer: 2,
+    queues_are_short: 2,
 }
 
 
@@ -264,7 +283,8 @@ def test_what_is_found_is_as_short_as_it_can_be(
 
     way = found.counterexample
     assert SHORTEST[check] == len(way.inputs)
-    assert Prompt("go") == way.inputs[0] or len(way.inputs) == 1
+    texts = re.findall(r"Text\('(.*?)'\)|ModelError\('(.*?)'", str(found))
+    assert {word for words in texts for word in words} <= {"", "go", "done", "ok"}
     assert len(str(found)) < 600, str(found)
 
 

@@ -9,11 +9,12 @@ from attrs import define, field
 from loopcore.effects import Effect, RequestApproval, RunTool
 from loopcore.frozen import evolve
 from loopcore.inputs import Answer, Input
+from loopcore.messages import AssistantMessage
 from loopcore.state import State
 from loopcore.testing.invariants import Broken
 from loopcore.testing.machine.simpler import (
     bigger,
-    plainest,
+    is_plain,
     simpler_inputs,
     without_some,
 )
@@ -51,7 +52,7 @@ class Found:
     @property
     def size(self) -> tuple[int, int, str]:
         """Of two ways the one with the smaller size is the better one."""
-        texts = ["" if g == plainest(g) else repr(g) for g, _ in self.way]
+        texts = ["" if is_plain(g) else repr(g) for g, _ in self.way]
         timed = sum(at is not None for _, at in self.way)
         return len(self.way), sum(map(len, texts)) + timed, "".join(texts)
 
@@ -151,6 +152,7 @@ def _aimed(state: State, given: Input, asked: dict[str, Kind]) -> Input:
 def smaller(way: Way) -> Iterator[Way]:
     """Ways with less in them, the boldest first."""
     yield from without_some(way)
+    yield from _fewer_calls(way)
     for place, (given, at) in enumerate(way):
         before, after = way[:place], way[place + 1 :]
         if at is not None:
@@ -158,6 +160,26 @@ def smaller(way: Way) -> Iterator[Way]:
         for simpler in simpler_inputs(given):
             yield (*before, (simpler, at), *after)
     yield from _denser(way)
+
+
+def _fewer_calls(way: Way) -> Iterator[Way]:
+    """Without one call of a reply, and without what was answered to it."""
+    for place, (given, at) in enumerate(way):
+        match given:
+            case Answer(effect_id=asked, value=AssistantMessage() as reply):
+                for n, one in enumerate(reply.calls):
+                    parts = tuple(part for part in reply.parts if part is not one)
+                    less = evolve(given, value=evolve(reply, content=parts))
+                    turn = asked.partition(".model.")[0]
+                    rest = _less(way[place + 1 :], f"{turn}.run.{n}", f"{turn}.ask.{n}")
+                    yield (*way[:place], (less, at), *rest)
+            case _:
+                pass
+
+
+def _less(way: Way, *ids: str) -> Iterator[Given]:
+    """What happened, less the answers to these."""
+    return (one for one in way if getattr(one[0], "effect_id", "") not in ids)
 
 
 def _denser(way: Way) -> Iterator[Way]:

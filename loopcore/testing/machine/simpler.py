@@ -10,8 +10,18 @@ from typing import Any, Final
 import attrs
 
 from loopcore.frozen import FrozenDict, evolve
-from loopcore.inputs import Answer, FollowUp, Input, Prompt, Steer
-from loopcore.messages import AssistantMessage, ToolCall
+from loopcore.inputs import (
+    Answer,
+    Approve,
+    Edit,
+    FollowUp,
+    Input,
+    Prompt,
+    Reject,
+    Respond,
+    Steer,
+)
+from loopcore.messages import AssistantMessage, ModelError, ToolCall
 from loopcore.tools import ToolOutput
 
 OK: Final = ToolOutput("ok")
@@ -20,10 +30,10 @@ PLAIN: Final = "done"
 
 def simpler_inputs(given: Input) -> Iterator[Input]:
     """Inputs that say less than this one, the plainest first; of what is plain, none."""
-    plain = plainest(given)
-    if given == plain:
+    if is_plain(given):
         return
-    yield plain
+    yield from plainest(given)
+    yield from _otherwise(given)
     if isinstance(given, Answer):
         for value in simpler(given.value):
             yield evolve(given, value=value)
@@ -33,18 +43,35 @@ def simpler_inputs(given: Input) -> Iterator[Input]:
         yield from simpler(given)
 
 
-def plainest(given: Input) -> Input:
-    """The plainest input of its kind."""
+def plainest(given: Input) -> Iterator[Input]:
+    """The plainest input of its kind, if it has one."""
     match given:
         case Prompt() | Steer() | FollowUp():
-            return type(given)("go")
+            yield type(given)("go")
         case Answer(value=AssistantMessage() as said):
             reply = AssistantMessage(PLAIN, model=said.model)
-            return Answer(given.effect_id, reply)
+            yield Answer(given.effect_id, reply)
         case Answer(value=ToolOutput()):
-            return Answer(given.effect_id, OK)
+            yield Answer(given.effect_id, OK)
         case _:
-            return given
+            return
+
+
+def _otherwise(given: Input) -> Iterator[Input]:
+    """Another answer to the same: one of another kind may end it sooner."""
+    match given:
+        case Answer(value=AssistantMessage()):
+            yield evolve(given, value=ModelError(""))
+        case Answer(value=Approve() | Edit() | Respond()):
+            yield evolve(given, value=Reject())
+            yield evolve(given, value=Approve())
+        case _:
+            return
+
+
+def is_plain(given: Input) -> bool:
+    """Whether nothing is plainer."""
+    return given in plainest(given)
 
 
 def simpler(value: Any) -> Iterator[Any]:  # noqa: ANN401  # anything that inputs hold
