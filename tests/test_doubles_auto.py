@@ -243,7 +243,7 @@ async def later(request: CallModel) -> str:
         (
             missing,
             ModelError(
-                "KeyError: 'test:function' (test_doubles_auto.py:{}, in misread)",
+                "KeyError: 'test:function' (test_doubles_auto.py:{}, in missing)",
                 "raised",
             ),
         ),
