@@ -10,7 +10,6 @@ from typing import Any, Final
 import pytest
 from returns.result import Success
 
-import loopcore
 from loopcore import (
     Interpreter,
     LoopConfig,
@@ -101,25 +100,17 @@ def test_a_window_that_cuts_a_pair(cut: list[str]) -> None:
     assert view.count("Message(") <= 6
     start, *steps = program.splitlines()
     assert start == "Its state is reached by:"
-    assert len(steps) == 3
+    assert len(steps) == 5
 
 
 def test_the_program_that_is_told_leads_to_the_view(cut: list[str]) -> None:
     """The steps are Python, and what they lead to is what the view shows."""
     *_, view, program = cut
     seen: list[ContextView] = []
-    names: dict[str, Any] = {
-        **vars(loopcore),
-        "Hooks": Hooks,
-        "last_four": _hears(seen),
-    }
+    names: dict[str, Any] = {"last_four": seen.append}
     exec("\n".join(s.strip() for s in program.splitlines()[1:]), names)  # noqa: S102
 
     assert view == f"The smallest view: {seen[-1]}"
-
-
-def _hears(seen: list[ContextView]) -> Hooks:
-    return Hooks("last_four", transform_context=seen.append)
 
 
 def test_a_window_that_cuts_a_pair_late_in_a_long_run() -> None:
@@ -686,7 +677,10 @@ def test_a_hook_that_returns_a_generator_is_told_so_in_a_checked_run_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What it returned is wrong, however often it is asked."""
-    generating: Any = lambda view: (n for n in range(view.attempt))  # noqa: E731
+
+    def generating(view: Any) -> Any:
+        return (n for n in range(view.attempt))
+
     monkeypatch.setenv("LOOPCORE_CHECK", "0")
     unchecked = stopped(Hooks("h", on_model_error=generating))
     monkeypatch.setenv("LOOPCORE_CHECK", "1")

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import pytest
 
-import loopcore
 from loopcore import LoopConfig, State, UserMessage, advance
 from loopcore.hooks import Hooks, ReplyView, StopUpdate, ToolResultUpdate
 from loopcore.hooks.points import POINTS
@@ -181,8 +180,11 @@ def test_what_is_told_of_a_long_run_leads_there() -> None:
     """The program is run, and the hook sees the view that is shown."""
     *_, program = failure(Hooks("seven", should_stop_after_turn=seventh))
     turns: list[int] = []
-    spy = Hooks("seven", should_stop_after_turn=lambda view: turns.append(view.turn))
-    names: dict[str, Any] = {**vars(loopcore), "seven": spy}
+
+    def sees(view: Any) -> None:
+        turns.append(view.turn)
+
+    names: dict[str, Any] = {"seventh": sees}
     exec("\n".join(s.strip() for s in program.splitlines()[1:]), names)  # noqa: S102
 
     assert turns[-1] == 7

@@ -53,15 +53,39 @@ def check_hooks(
     """
     __tracebackhide__ = True
     _refuse_others(hooks)
+    services = {name: tuple(said) for name, said in (services or {}).items()}
+    _refuse_nothing(hooks, examples, services)
     given = tuple(tools)
     offer = Offer.of(toolsets(hooks, given), services)
     check = Check(hooks, offer, cares, made_up=not given)
-    failure = check.examples(examples) or check.rest()
+    failure = check.found(examples)
     if failure is not None:
         raise failure from None
     for said in check.unchecked:
         warn(f"check_hooks did not try all: {said}", stacklevel=2)
     return check.checked
+
+
+def _refuse_nothing(
+    hooks: tuple[Hooks, ...], examples: int, services: Mapping[str, Iterable[object]]
+) -> None:
+    """Raise ValueError for what would check nothing."""
+    idle = [hook.name for hook in hooks if not hook.functions]
+    if idle:
+        message = (
+            f"hook {idle[0]!r} has no function; give one: Hooks(before_tool_call=...)"
+        )
+        raise ValueError(message)
+    if examples < 1:
+        message = f"check_hooks(examples={examples}): at least one run is needed"
+        raise ValueError(message)
+    silent = [name for name, said in services.items() if not said]
+    if silent:
+        message = (
+            f"check_hooks(services=...): {silent[0]!r} has nothing to say. List what it may "
+            "say, or leave it out: then it says anything."
+        )
+        raise ValueError(message)
 
 
 def _refuse_others(hooks: tuple[object, ...]) -> None:

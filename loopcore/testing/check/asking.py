@@ -10,6 +10,7 @@ from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.runtime.purity import Returned, base, returned
 from loopcore.testing.check.broken import Breach, HookLaw, broken
+from loopcore.testing.strategies.listening import leaving
 
 
 @frozen
@@ -22,7 +23,11 @@ class Asked:
 
 def ask(hook: Hooks, point: PointName, view: Any) -> Asked:  # noqa: ANN401  # a view
     """What this hook says about the view."""
-    folded = fold((hook,), point, view)
+    try:
+        folded = fold((hook,), point, view)
+    except SystemExit as left:
+        sentence = f"Hook {hook.name!r} {leaving(point, left)}"
+        return Asked({"fault": sentence}, Fault(hook.name, point, sentence))
     if folded.fault:
         return Asked({"fault": folded.fault.sentence}, folded.fault)
     if folded.need:

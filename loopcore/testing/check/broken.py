@@ -7,6 +7,7 @@ from loopcore.runtime.purity import brief
 HookLaw: TypeAlias = Literal[
     "total",
     "fields",
+    "fitting",
     "pure",
     "equal",
     "saved",
@@ -23,6 +24,7 @@ HookLaw: TypeAlias = Literal[
 HOOK_LAWS: Final[dict[HookLaw, str]] = {
     "total": "a hook answers every view, and never raises",
     "fields": "a hook writes the fields of its point, and no others",
+    "fitting": "arguments that a hook writes fit the tool, at least now and then",
     "pure": "what a hook says follows from its view, and from nothing else",
     "equal": "equal views get equal answers",
     "saved": "a run that was saved and loaded goes on as it would have",

@@ -15,7 +15,10 @@ from loopcore.testing.check.asking import Asked
 from loopcore.testing.check.broken import Breach, told
 from loopcore.testing.check.course import Course, Offer, course, gone_over
 from loopcore.testing.check.elsewhere import Sample, ask_elsewhere
+from loopcore.testing.check.endless import LIMIT, Endless, limited
+from loopcore.testing.check.fitting import Fitting
 from loopcore.testing.check.long_run import long_run
+from loopcore.testing.check.offered import makeable
 from loopcore.testing.check.one_view import Cares, Judge
 from loopcore.testing.check.together import first_at, stand_together
 from loopcore.testing.strategies.listening import Heard
@@ -63,6 +66,8 @@ class Check:
     samples: list[Sample] = field(factory=list[Sample])
     broken: list[Breach] = field(factory=list[Breach])
     unchecked: tuple[str, ...] = ()
+    seconds: float = LIMIT
+    fitting: Fitting = field(factory=Fitting)
 
     @property
     def points(self) -> tuple[PointName, ...]:
@@ -80,6 +85,17 @@ class Check:
         )
         return Checked(dict(self.views), dict(self.wrote), (*never, *self.unchecked))
 
+    def found(self, most: int) -> Breach | None:
+        """A law that is broken, in one of so many runs or in what comes after them.
+
+        A hook that does not come back breaks one, too.
+        """
+        try:
+            with limited(self.seconds):
+                return self.examples(most) or self.rest()
+        except Endless as endless:
+            return endless.broken
+
     def examples(self, most: int) -> Breach | None:
         """The simplest way in which one of so many runs breaks a law, if one does."""
 
@@ -90,7 +106,8 @@ class Check:
             self._look(draw, draw(st.sampled_from(self.points)))
 
         try:
-            look()
+            with makeable(self.offer.tools):
+                look()
         except Breach as found:
             return told(found)
         except Flaky:  # it depends on something that even the same run does not repeat
@@ -121,6 +138,8 @@ class Check:
         self.views[hook.name, point] += 1
         self.wrote[hook.name, point] += bool(asked.said)
         self.samples.append(Sample(hook, point, heard.view, asked.said, run))
+        if not self.made_up:
+            self.fitting.note(heard, asked)
 
     @property
     def _judging(self) -> Judge:
@@ -131,6 +150,9 @@ class Check:
         try:
             for heard, asked in long_run(self.hooks, self.offer, self._judging):
                 self._note(heard, asked)
+            unfit = self.fitting.breach()
+            if unfit:
+                return unfit
             others = ask_elsewhere(self.samples[::-1])
         except Breach as found:
             return told(found)

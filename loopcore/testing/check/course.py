@@ -19,6 +19,7 @@ from loopcore.runtime.purity import differing, is_same
 from loopcore.state import State
 from loopcore.testing.check.asking import ask, place
 from loopcore.testing.check.broken import HookLaw, broken
+from loopcore.testing.check.programs import with_imports, written_out
 from loopcore.testing.check.rebuilt import Copies
 from loopcore.testing.strategies.answering import answers, inputs
 from loopcore.testing.strategies.changing import updates
@@ -26,7 +27,7 @@ from loopcore.testing.strategies.history import transcripts
 from loopcore.testing.strategies.leading import VISITS, Steps
 from loopcore.testing.strategies.listening import Heard, listening
 from loopcore.testing.strategies.plain import Drawn, texts
-from loopcore.testing.strategies.walking import CLOCKS, SOME, Walk
+from loopcore.testing.strategies.walking import CLOCKS, RUN_IDS, SOME, Walk
 from loopcore.tools import ToolLike, ToolSpec, spec_of
 
 FREE: Final = 12
@@ -106,12 +107,12 @@ class Course:
 
 
 def program_of(walk: Walk, hooks: tuple[Hooks, ...], earlier: str = "") -> str:
-    """The program that walks this way under these hooks."""
+    """The program that walks this way under these hooks, with what it imports."""
     tools = list(walk.config.tools)
-    names = ", ".join(filter(None, (earlier, *(h.name for h in hooks))))
+    rules = ", ".join(filter(None, (earlier, *map(written_out, hooks))))
     offered = f", tools={tools}" if tools else ""
-    config = f"config = LoopConfig(model='test:model'{offered}, hooks=[{names}])"
-    return f"{config}\n{walk}"
+    config = f"config = LoopConfig(model='test:model'{offered}, hooks=[{rules}])"
+    return with_imports(f"{config}\n{walk}")
 
 
 def course(
@@ -130,7 +131,8 @@ def course(
             *(listening(hook, ear.hear) for hook in hooks),
         ),
     )
-    walk = Walk.begin(config, draw(transcripts(TURNS, tools=specs)))
+    history = draw(transcripts(TURNS, tools=specs))
+    walk = Walk.begin(config, history, draw(RUN_IDS))
     found = Course(hooks, walk, ear, _spoken(point, update))
     clock = draw(CLOCKS)
     take = Steps(draw, walk, clock, offer.answers)

@@ -1,15 +1,19 @@
 """The tools that made-up runs offer: those that are given, and those that hooks name."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from types import CodeType
 from typing import Final
 
+from hypothesis import given, settings
+from hypothesis.errors import InvalidArgument, Unsatisfiable
+
 from loopcore.config import Nested
 from loopcore.hooks.fold import code_of
 from loopcore.hooks.rule import Hooks
-from loopcore.testing.strategies.tooling import ADD, LOOK, PAY
+from loopcore.testing.strategies.tooling import ADD, LOOK, PAY, arguments
 from loopcore.tools import ToolLike, ToolSpec, spec_of
 
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{1,40}")
@@ -33,6 +37,33 @@ def toolsets(
     found = [ToolSpec(name) for name in dict.fromkeys(islice(named, MOST))]
     all_kinds = {tool.name: tool for tool in (LOOK, *made, *found, ADD, PAY)}
     return tuple(made or [LOOK]), tuple(all_kinds.values())
+
+
+@contextmanager
+def makeable(tools: Iterable[ToolLike | Nested]) -> Generator[None]:
+    """Name the tool for which no arguments can be made up, if that is why nothing is."""
+    try:
+        yield
+    except (InvalidArgument, Unsatisfiable) as problem:
+        for tool in tools:
+            _refuse_unmakeable(spec_of(tool), problem)
+        raise
+
+
+def _refuse_unmakeable(spec: ToolSpec, problem: Exception) -> None:
+    @settings(max_examples=1, database=None, deadline=None)
+    @given(arguments(spec))
+    def draw(_: object) -> None:
+        """Only whether there are any."""
+
+    try:
+        draw()
+    except (InvalidArgument, Unsatisfiable):
+        message = (
+            f"check_hooks(tools=...): no arguments can be made up for {spec.name!r}. Give "
+            "one whose parameters some arguments fit, or that has none."
+        )
+        raise ValueError(message) from problem
 
 
 def _names_in(hook: Hooks) -> Iterator[str]:

@@ -14,6 +14,7 @@ from loopcore.runtime.purity import (
     UNKNOWN,
     Lookout,
     blame,
+    brief,
     differing,
     is_same,
 )
@@ -55,13 +56,17 @@ class Judge:
     def _hint(self, first: Asked, view: Any) -> str:  # noqa: ANN401  # a view
         """What a stranger may not know about the view at which a hook failed."""
         error = first.fault.error if first.fault else ""
-        if error.startswith(("KeyError", "AttributeError")) and self.hint:
+        sentence = first.fault.sentence if first.fault else ""
+        if error.startswith("KeyError") and self.hint:
             return self.hint
+        for told, hint in HINTS:
+            if told in sentence and error.startswith("TypeError"):
+                return hint if hint is not NO_TIME or view.now is None else ""
         empty = error and isinstance(view, ContextView) and not view.messages
         return NO_MESSAGES if empty else ""
 
     def _silent(self, hook: Hooks, point: PointName, view: Any, first: Asked) -> None:  # noqa: ANN401  # a view
-        if self.cares is None or not first.said or self.cares(view):
+        if self.cares is None or not first.said or self._cared(hook, point, view):
             return
         sentence = (
             f"Hook {hook.name!r} at {point} ({place(hook, point)}) writes "
@@ -70,7 +75,34 @@ class Judge:
         )
         raise broken("no_opinion", sentence, view)
 
+    def _cared(self, hook: Hooks, point: PointName, view: Any) -> bool:  # noqa: ANN401  # a view
+        """Whether the hook may say anything.
 
+        Raises:
+            ValueError: if `cares` does not say.
+        """
+        try:
+            return bool(self.cares and self.cares(view))
+        except Exception as problem:
+            message = (
+                f"check_hooks(cares=...) raised {type(problem).__name__}: {problem} about a "
+                f"view of hook {hook.name!r} at {point}. It is asked about all views that a "
+                f"hook says something about: {brief(view, 600)}"
+            )
+            raise ValueError(message) from problem
+
+
+NO_TIME: Final = (
+    " Where nobody tells the time `view.now` is None: write `view.now or 0`, or say what "
+    "is to be then."
+)
+HINTS: Final = (
+    (
+        'can only concatenate tuple (not "list")',
+        " What is a list in JSON is a tuple in a view: write `[*view.memo, x]`.",
+    ),
+    ("NoneType", NO_TIME),
+)
 NO_MESSAGES: Final = " Nothing is shown here: an earlier hook may have left no message."
 
 

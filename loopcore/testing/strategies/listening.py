@@ -6,7 +6,7 @@ from typing import Any
 from attrs import define, frozen
 
 from loopcore.config import with_functions
-from loopcore.hooks.fold import code_of
+from loopcore.hooks.fold import HookFault, code_of
 from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Function, Hooks
 
@@ -36,13 +36,24 @@ class Listening:
     def __call__(self, view: Any) -> object:  # noqa: ANN401  # a view of the point
         heard = Heard(self.hook, self.point, view)
         self.hear(heard)
-        said = self.hook.functions[self.point](view)
+        try:
+            said = self.hook.functions[self.point](view)
+        except SystemExit as left:
+            raise HookFault(leaving(self.point, left)) from left
         heard.said = (said,)
         return said
 
     @property
     def __code__(self) -> Any:  # noqa: ANN401  # faults name the line of the hook itself
         return code_of(self.hook.functions[self.point])
+
+
+def leaving(point: PointName, left: SystemExit) -> str:
+    """What is wrong with a hook that ends the program."""
+    return (
+        f"raised SystemExit({left.code!r}) at {point}, which ends the program. To end the "
+        "run, return a reason at should_stop_after_turn."
+    )
 
 
 def listening(hook: Hooks, hear: Callable[[Heard], None]) -> Hooks:

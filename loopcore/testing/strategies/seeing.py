@@ -20,7 +20,7 @@ from loopcore.testing.strategies.leading import VISITS, Steps
 from loopcore.testing.strategies.listening import Heard, listening
 from loopcore.testing.strategies.plain import Drawn
 from loopcore.testing.strategies.tooling import toolsets
-from loopcore.testing.strategies.walking import CLOCKS, SOME, Walk
+from loopcore.testing.strategies.walking import CLOCKS, RUN_IDS, SOME, Walk
 from loopcore.tools import ToolLike, ToolSpec, spec_of
 
 V = TypeVar("V", bound=View)
@@ -85,7 +85,8 @@ def _views(
     specs = draw(offered)
     watched = _watched(specs)
     watched.begin(forgets=draw(st.integers(0, 7)) == FORGETS)
-    walk = Walk.begin(watched.config, draw(transcripts(most, tools=specs)))
+    history = draw(transcripts(most, tools=specs))
+    walk = Walk.begin(watched.config, history, draw(RUN_IDS))
     clock = draw(CLOCKS)
     take = Steps(draw, walk, clock)
     for _ in range(FREE):

@@ -21,6 +21,9 @@ from loopcore.testing.strategies.plain import Drawn
 from loopcore.tools import spec_of
 
 RUN_ID: Final = "r"
+RUN_IDS: Final = st.sampled_from((RUN_ID, *(f"r{n}" for n in range(2, 65))))
+"""Names of runs: a run's seed follows from its name, so each has another one."""
+
 MORE: Final = st.integers(0, 15).map(bool)
 """Whether there is one more; no is the simplest."""
 
@@ -41,9 +44,11 @@ class Walk:
     taken: tuple[tuple[Input, float | None], ...] = ()
 
     @classmethod
-    def begin(cls, config: AnyConfig, transcript: Iterable[Message] = ()) -> "Walk":
+    def begin(
+        cls, config: AnyConfig, transcript: Iterable[Message] = (), run_id: str = RUN_ID
+    ) -> "Walk":
         """A run that has not begun, over such a history."""
-        state = State.start(config, run_id=RUN_ID, transcript=transcript)
+        state = State.start(config, run_id=run_id, transcript=transcript)
         return cls(config, state, state)
 
     def give(self, given: Input, at: float | None = None) -> bool:
@@ -116,7 +121,7 @@ def _histories(config: AnyConfig, most: int) -> Drawn[Transcript]:
 def _walks(
     draw: st.DrawFn, config: AnyConfig, most: int, histories: Drawn[Transcript]
 ) -> Walk:
-    walk = Walk.begin(config, draw(histories))
+    walk = Walk.begin(config, draw(histories), draw(RUN_IDS))
     clock = draw(CLOCKS)
     while len(walk.taken) < most and draw(MORE):
         walk.give(draw(inputs(walk.state)), clock and clock * len(walk.taken))
