@@ -8,7 +8,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from loopcore import Abort, LoopConfig, Nested, State, ToolCall, ToolSpec
-from loopcore.hooks import Hooks
+from loopcore.hooks import Hooks, Need, ToolCallView
 from loopcore.testing import AutoModel, explore, loop_machine, simulate
 from loopcore.testing.invariants import Broken, Moment
 
@@ -438,3 +438,45 @@ def test_a_machine_calls_runs_inside_with_anything() -> None:
     case = loop_machine(LoopConfig(model="test:m", tools=[inner]))
 
     assert machine_finds(case, 60) is None
+
+
+def fails(_: object) -> Any:
+    """A function that should say what comes of something, and does not."""
+    return 1 // 0
+
+
+def fails_when_asked(_: ToolCallView) -> Need:
+    """A hook that needs a service."""
+    return Need.service("verdict", "policy")
+
+
+@pytest.mark.parametrize("way", ["explore", "simulate"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"replies": [fails]},
+        {"tools": {"add": [fails]}},
+        {"decisions": [fails]},
+        {"services": {"policy": [fails]}},
+    ],
+)
+def test_a_function_that_fails_to_say_what_happens_is_told(
+    more: dict[str, Any], way: str
+) -> None:
+    asks = "services" in more
+    config = LoopConfig(
+        model="test:m",
+        tools=[ToolSpec("add", needs_approval="decisions" in more)],
+        hooks=[Hooks("asks", before_tool_call=fails_when_asked)] if asks else [],
+    )
+    script = {**SCRIPT, **more}
+    found = (
+        explore(config, "go", **script)
+        if way == "explore"
+        else simulate(config, "go", **script, seeds=[1])
+    ).counterexample
+
+    assert found is not None
+    error = "ZeroDivisionError: .* by zero"
+    said = rf"what may come of r\.1\.1\..* cannot be had: {error} {HERE}"
+    assert re.fullmatch(said, found.said)

@@ -21,6 +21,7 @@ from loopcore.reducer.door import input_of
 from loopcore.runtime.outcome import output_of_fault, spoken
 from loopcore.state import Running, State
 from loopcore.testing.doubles.scripted import Reply, reply_of
+from loopcore.testing.invariants.mistakes import named
 
 Decide: TypeAlias = Callable[[RequestApproval], Answer]
 """How a person may decide: `RequestApproval.approve`, or a function of one's own."""
@@ -65,7 +66,19 @@ class Choices:
         )
 
     def of(self, state: State, effect: Effect) -> list[Answer]:
-        """Every answer that this effect may get."""
+        """Every answer that this effect may get.
+
+        Raises:
+            Unsaid: if nobody says one, or a function that should say it fails.
+        """
+        try:
+            return self._of(state, effect)
+        except Unsaid:
+            raise
+        except Exception as error:
+            raise unsaid(effect, error) from error
+
+    def _of(self, state: State, effect: Effect) -> list[Answer]:
         match effect:
             case CallModel():
                 return [_replied(effect, said) for said in self.said(state, effect)]
@@ -96,6 +109,11 @@ class Choices:
             return self.replies[n]
         last = self.replies[-1] if self.replies else DONE
         return DONE if not callable(last) and _calls(last) else last
+
+
+def unsaid(effect: Effect, error: Exception) -> Unsaid:
+    """What should say what may come of this has failed."""
+    return Unsaid(f"what may come of {effect.id} cannot be had: {named(error)}")
 
 
 OWN: Final = 4

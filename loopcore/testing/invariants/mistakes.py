@@ -2,6 +2,7 @@
 
 import linecache
 import traceback
+from pathlib import Path
 from traceback import FrameSummary
 from typing import Final
 
@@ -32,10 +33,17 @@ def _said(error: BaseException) -> str:
 
 
 def _frame(error: BaseException) -> FrameSummary | None:
-    """Where it was raised: the first frame is whoever called, the second was called."""
-    frames = traceback.extract_tb(error.__traceback__)[1:]
-    own = [frame for frame in frames if frame.filename == frames[0].filename]
+    """Where it was raised, in the file that was called first of all that are not ours."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [
+        frame for frame in frames if not frame.filename.startswith(OURS)
+    ] or frames
+    own = [frame for frame in theirs if frame.filename == theirs[0].filename]
     return own[-1] if own else None
+
+
+OURS: Final = str(Path(__file__).parents[2])
+"""Where all of loopcore is."""
 
 
 def _place(frame: FrameSummary) -> str:

@@ -15,7 +15,7 @@ from loopcore.runtime.running import LATE
 from loopcore.state import State
 from loopcore.testing.doubles.effects import answer_to
 from loopcore.testing.doubles.scripted import Reply, reply_of
-from loopcore.testing.explore.choices import Unsaid
+from loopcore.testing.explore.choices import Unsaid, unsaid
 from loopcore.testing.faults import CutStream, Duplicate, Late, RateLimit, SlowTool
 from loopcore.testing.simulate.plan import Plan, named
 
@@ -57,8 +57,17 @@ class Outside:
     said: Counter[int] = field(factory=Counter[int])
 
     def perform(self, state: State, effect: Effect, now: float) -> Performed:
-        """The answer to this effect of a run that is in this state."""
-        performed = self._performed(state, effect, now)
+        """The answer to this effect of a run that is in this state.
+
+        Raises:
+            Unsaid: if nobody says what it is, or a function that should say it fails.
+        """
+        try:
+            performed = self._performed(state, effect, now)
+        except Unsaid:
+            raise
+        except Exception as error:
+            raise unsaid(effect, error) from error
         seconds = performed.seconds
         answer = evolve(performed.answer, seconds=seconds)
         late = self.plan.hit(Late, effect.id)
