@@ -19,6 +19,7 @@ SPARES_A_COPY: Final = "the condition only spares a copy that would be equal"
 SPARES_A_STAGE: Final = (
     "a stage passes over what is settled, so this only spares it one"
 )
+SPARES_A_LOOK: Final = "what stands before is done, and is passed over when looked at"
 ONE_BY_ONE: Final = "calls that do not run are then passed one by one, to the same end"
 NOTHING_IS_OPEN: Final = (
     "after a reply or its failure nothing waits and nothing runs inside, so winding up "
@@ -34,6 +35,13 @@ EXPLAINED: Final[tuple[Survivor, ...]] = (
     Survivor("model.chosen", "if written else by", "or True else by", SPARES_A_COPY),
     Survivor(
         "results.as_they_came", "at=turn.last", "slots=tuple(slots), )", SPARES_A_STAGE
+    ),
+    Survivor("gates.prepared", "at + 1)", "put(state, at, checked, ", SPARES_A_STAGE),
+    Survivor(
+        "results.after_tool_result", "turn.at + 1)", "turn.at, done, ", SPARES_A_STAGE
+    ),
+    Survivor(
+        "results.next_group", "first=turn.last", "evolve(turn, last=", SPARES_A_LOOK
     ),
     Survivor(
         "gates.before_tool_call",
