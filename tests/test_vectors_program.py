@@ -100,7 +100,7 @@ def test_what_was_found_before_a_port_fell_silent_is_told(
     )
 
     assert (
-        main(["check", few, "--command", serving(answers, code), "--timeout", "2"]) == 2
+        main(["check", few, "--command", serving(answers, code), "--timeout", "1"]) == 2
     )
     out = capsys.readouterr().out
     assert "4 of 30 vectors are met, and 24 were not asked for" in out
@@ -193,12 +193,12 @@ def test_a_port_that_stays_after_the_end_is_ended_and_the_report_printed(
     code = f"for line in sys.stdin: print(next_one(), end='', flush=True)\n{code}\n"
 
     assert (
-        main(["check", few, "--command", serving(answers, code), "--timeout", "2"]) == 0
+        main(["check", few, "--command", serving(answers, code), "--timeout", "1"]) == 0
     )
     said = capsys.readouterr()
     assert said.out == "30 of 30 vectors are met\n"
     assert said.err == (
-        "the program did not end within 2 s after its input had, and was ended\n"
+        "the program did not end within 1 s after its input had, and was ended\n"
     )
 
 
