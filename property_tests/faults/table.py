@@ -15,7 +15,7 @@ MACHINE: Final = "property_tests/test_machine.py"
 NUMBER: Final = f"{RUNS}::test_a_run_that_wants_a_number_ends_with_one_or_says_why_not"
 
 BATCH: Final = "loopcore/reducer/batch.py"
-GATES: Final = "loopcore/reducer/gates.py"
+GATE: Final = "loopcore/reducer/gates.py"
 RESULTS: Final = "loopcore/reducer/results.py"
 MODEL: Final = "loopcore/reducer/model.py"
 ANSWERS: Final = "loopcore/reducer/answers.py"
@@ -119,7 +119,7 @@ BATCHES: Final = (
     ),
     fault(
         "after_tool_call is asked about blocked calls",
-        GATES,
+        GATE,
         "return Settled(slot.call, slot.spec, view.arguments, output)",
         "return Settled(slot.call, slot.spec, view.arguments, output, ran=True)",
         f"{CALLS}::test_results_are_what_tools_gave_as_shaped_by_hooks",
@@ -177,14 +177,14 @@ GATES: Final = (
     ),
     fault(
         "a tool that needs approval runs without",
-        GATES,
+        GATE,
         'return "" if spec.needs_approval else None',
         "return None",
         f"{CALLS}::test_only_what_its_gate_lets_through_is_run",
     ),
     fault(
         "an Allow does not lift a tool's need of approval",
-        GATES,
+        GATE,
         "        case Allow():\n            return None\n",
         "",
         f"{CALLS}::test_only_what_its_gate_lets_through_is_run",
@@ -205,14 +205,14 @@ GATES: Final = (
     ),
     fault(
         "a person is asked about an edited call again",
-        GATES,
+        GATE,
         "question=None if slot.approved else _question(slot.spec, view.decision)",
         "question=_question(slot.spec, view.decision)",
         f"{CALLS}::test_only_what_its_gate_lets_through_is_run",
     ),
     fault(
         "arguments that a hook changed reach no tool",
-        GATES,
+        GATE,
         "        arguments=view.arguments,\n        question=",
         "        question=",
         f"{CALLS}::test_only_what_its_gate_lets_through_is_run",
