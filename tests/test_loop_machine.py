@@ -42,7 +42,7 @@ from loopcore.journal import Journal, replay
 from loopcore.policies import limits, retry
 from loopcore.testing import loop_machine
 from loopcore.testing.invariants import LAWS, Broken, Moment, Watch, hold
-from loopcore.testing.invariants.moment import BY_CHANCE
+from loopcore.testing.machine.case import BY_CHANCE
 from loopcore.testing.machine.run import MachineRun
 
 ADD: Final = ToolSpec("add")
@@ -377,7 +377,21 @@ def test_a_run_that_never_ends_is_found() -> None:
     assert "It takes 1 input:" in str(found)
 
 
-@pytest.mark.parametrize("share", [2, 50])
+def test_a_drawn_configuration_is_told_with_what_is_found() -> None:
+    def few(state: State) -> bool:
+        return len(state.transcript) < 4
+
+    drawn = st.builds(config, steering=st.just("all"))
+    found = broken(loop_machine(drawn, few))
+
+    last = str(found).splitlines()[-1]
+    assert last.startswith("What was drawn: LoopConfig(model='test:m', ")
+    assert "steering='all'" in last
+    assert "follow_ups" not in last
+    assert "hooks_at" not in last
+
+
+@pytest.mark.parametrize("share", [2, 20, 50, 90])
 def test_a_hook_that_is_not_the_same_each_time_is_told_by_its_law(share: int) -> None:
     """Hypothesis calls it flaky, and not what is broken."""
     chance = Random(7)  # noqa: S311  # it is to be the same each time
@@ -389,6 +403,8 @@ def test_a_hook_that_is_not_the_same_each_time_is_told_by_its_law(share: int) ->
     found = broken(case)
 
     assert re.match("1: a step, taken twice|6: a hook that says nothing", found.law)
+    assert "It takes " in str(found)
+    assert found.counterexample.journal
 
 
 def test_what_is_only_so_by_chance_is_said_to_be_so() -> None:

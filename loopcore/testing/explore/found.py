@@ -1,6 +1,7 @@
 """What exploring came to: how much was seen, and the shortest way to what is broken."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from os import PathLike
 from typing import Final
 
@@ -73,17 +74,18 @@ class Counterexample:
         for n, (given, at) in enumerate(zip(*self.given, strict=True), 1):
             told = "" if at is None else f"  # at={at!r}"
             yield f"  {n}. {shown(state, given)}{told}"
-            if n < len(self.inputs):
-                state = advance(self.config, state, given, at=at).unwrap()[0]
+            if n < len(self.inputs):  # a hook that is not pure may lead elsewhere now
+                moved = advance(self.config, state, given, at=at)
+                state = moved.map(lambda after: after[0]).value_or(state)
         yield f"Before the last of them it was {state!r}."
 
 
 def journal_of(config: AnyConfig, first: State, given: Sequence[Entry]) -> Journal:
-    """These inputs as a journal; without the last, if taking it raises."""
-    try:
-        return Journal.of(config, first, given).unwrap()
-    except Exception:  # noqa: BLE001  # what is broken may be that a step raises
-        return Journal.of(config, first, given[:-1]).unwrap()
+    """These inputs as a journal, up to what cannot be taken (again)."""
+    for end in range(len(given), 0, -1):
+        with suppress(Exception):  # what is broken may be that a step raises
+            return Journal.of(config, first, given[:end]).unwrap()
+    return Journal.of(config, first, ()).unwrap()
 
 
 def shown(state: State, given: Input) -> str:

@@ -85,14 +85,14 @@ class Broken(AssertionError):
 
     `given` is the input after which it did not hold, `state` the state before it. `find`,
     if there is one, finds a short way there: a `Counterexample`, which `counterexample` is.
-    `by_chance` says that it does not hold each time.
+    `notes` are more lines about it.
     """
 
     def __init__(self, law: str, said: str, state: State, given: Input) -> None:
         super().__init__(law, said, state, given)
         self.law, self.said, self.state, self.given = law, said, state, given
         self.find: Callable[[], Any] | None = None
-        self.by_chance = False
+        self.notes: tuple[str, ...] = ()
 
     @property
     def counterexample(self) -> Any:  # noqa: ANN401  # it is made of what is made of this
@@ -102,13 +102,7 @@ class Broken(AssertionError):
     def __str__(self) -> str:
         said = f": {self.said}" if self.said else ""
         told = f"broken: {self.counterexample or f'{self.law}{said}'}"
-        return f"{told}\n{BY_CHANCE}" if self.by_chance else told
-
-
-BY_CHANCE = (
-    "It was so once, and not when the same was done again: what a hook or a check says does "
-    "not follow from what it sees. (check_hooks looks for what it reads.)"
-)
+        return "\n".join((told, *self.notes))
 
 
 def name_of(law: object) -> str:

@@ -3,11 +3,13 @@
 from typing import Any, ClassVar, Final
 from unittest import TestCase
 
+import attrs
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis import settings as Settings  # noqa: N812  # a test case has settings
 from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 
+from loopcore.config import AnyConfig
 from loopcore.testing.invariants import Broken
 
 FIXED: Final = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -33,7 +35,9 @@ class LoopCase(TestCase):
         found = self._found()
         if found is None:
             return
-        str(found)  # the way is looked for here, and not while it is printed
+        way = found.counterexample  # it is looked for here, and not while it is printed
+        if Phase.shrink in self.phases:
+            found.notes = (*found.notes, f"What was drawn: {_fields(way.config)}")
         try:
             raise found.with_traceback(None) from None
         finally:
@@ -77,8 +81,23 @@ def alone(found: Broken) -> Broken:
     return found
 
 
+def _fields(config: AnyConfig) -> str:
+    """What a configuration has that is not so by default."""
+    kind: type[Any] = config.__class__
+    given = [one for one in attrs.fields(kind) if one.init]
+    told = ((one.alias, getattr(config, one.name), one.default) for one in given)
+    changed = (f"{name}={value!r}" for name, value, usual in told if value != usual)
+    return f"{kind.__name__}({', '.join(changed)})"
+
+
 def by_chance(found: list[Broken]) -> Broken:
     """What was broken, if it is not when the same is done again: the least that was told."""
     first = min(found, key=lambda one: len(one.said))
-    first.by_chance = True
+    first.notes = (*first.notes, BY_CHANCE)
     return alone(first)
+
+
+BY_CHANCE: Final = (
+    "It was so once, and not when the same was done again: what a hook or a check says does "
+    "not follow from what it sees. (check_hooks looks for what it reads.)"
+)

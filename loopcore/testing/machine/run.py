@@ -225,7 +225,10 @@ class MachineRun:
         """Hold that the state is the fold of what it was given."""
         state = self.first.state
         for given, at in self.taken:
-            state = advance(self.config, state, given, at=at).unwrap()[0]
+            moved = advance(self.config, state, given, at=at)
+            if isinstance(moved, Failure):
+                self.hold(FOLD, given, None, "it was taken, and is {}", moved.failure())
+            state = moved.unwrap()[0]
         last = self.taken[-1][0]
         same = state == self.state
         self.hold(FOLD, last, same, "it is {}, not {}", self.state, state)
