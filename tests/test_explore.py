@@ -46,7 +46,7 @@ from loopcore.hooks import (
 )
 from loopcore.journal import Journal, replay
 from loopcore.testing import explore
-from loopcore.testing.explore import search
+from loopcore.testing.explore import limits, search
 from loopcore.testing.invariants import Moment, hold
 
 ADD: Final = ToolSpec("add")
@@ -422,7 +422,7 @@ def endless(request: CallModel) -> ToolCall:
 def test_a_run_without_end_is_an_error_soon() -> None:
     """One state leads to one other, and each is longer than the one before."""
     began = time.process_time()
-    with pytest.raises(search.Endless) as found:
+    with pytest.raises(limits.Endless) as found:
         explore(config(), "go", replies=[endless], tools={"add": ["2"]})
 
     assert time.process_time() - began < 10
@@ -436,10 +436,10 @@ def test_a_run_without_end_is_an_error_soon() -> None:
 def test_more_states_than_are_visited_unasked_are_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(search, "BOUND", 20)
+    monkeypatch.setattr(limits, "BOUND", 20)
     more: Any = {"replies": [calls(5), "done"], "tools": {"add": ["2", "3"]}}
 
-    with pytest.raises(search.Endless, match="20 states, not all there are"):
+    with pytest.raises(limits.Endless, match="20 states, not all there are"):
         explore(config(), "go", **more)
     assert explore(config(), "go", **more, bound=None).complete
 

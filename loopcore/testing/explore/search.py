@@ -1,6 +1,5 @@
 """Every order in which things can happen, breadth first, each different state once."""
 
-import math
 import time
 from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Iterator
@@ -28,6 +27,7 @@ from loopcore.testing.explore.choices import (
 )
 from loopcore.testing.explore.found import Counterexample, Exploration
 from loopcore.testing.explore.known import refuse_unknown
+from loopcore.testing.explore.limits import Endless, limits_of
 from loopcore.testing.explore.states import Numbers
 from loopcore.testing.explore.telling import Tell, to_terminal
 from loopcore.testing.explore.ways import Link, Node, inputs_of, linked
@@ -46,33 +46,8 @@ from loopcore.testing.invariants.sentences import ALL_IS_SAID, ANSWERS_ARE_TAKEN
 from loopcore.testing.invariants.told import saved
 
 RUN_ID: Final = "r"
-BOUND: Final = 10_000
-"""How many states are visited if nobody gives a bound."""
-
-DEEPEST: Final = 200
-"""How many inputs a way may have if nobody gives a bound: in so many a run has ended."""
-
 EVERY: Final = 1.0
 """How often it is told how far it is, in seconds."""
-
-
-class Endless(Exception):
-    """There is more than `explore` visits unasked; `found` is what was seen, in `seconds`."""
-
-    def __init__(self, found: Exploration, seconds: float) -> None:
-        super().__init__(found, seconds)
-        self.found, self.seconds = found, seconds
-
-    def __str__(self) -> str:
-        return f"{self.found!r}, after {self.seconds:,.1f} s. {ENDLESS}"
-
-
-ENDLESS: Final = (
-    f"Unasked, explore visits {BOUND:,} states and ways of {DEEPEST} inputs. If this case "
-    "does come to an end, give bound= with more states, or bound=None for all there are; if "
-    "it does not, give replies that come to an end, less in also=, or bound= with fewer "
-    "states to see a part of them."
-)
 
 
 def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
@@ -130,7 +105,7 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
         len(ours),
         choices,
         beside,
-        *_limits(bound),
+        *limits_of(bound),
         progress or to_terminal(),
     )
     first = Watch.of(config, *ours, *laws_of(check), run_id=RUN_ID)
@@ -144,13 +119,6 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
     if not complete and bound is UNSET:
         raise Endless(found, time.monotonic() - search.began)
     return found
-
-
-def _limits(bound: int | Unset | None) -> tuple[float, float]:
-    """How many states to visit, and how long a way may be."""
-    if bound is UNSET:
-        return BOUND, DEEPEST
-    return math.inf if bound is None else bound, math.inf
 
 
 def _counterexample(broken: Broken, link: Link | None, first: Watch) -> Counterexample:
