@@ -98,7 +98,8 @@ def test_made_up_runs_have_various_seeds() -> None:
         seeds.add(view.state.seed)
         return True
 
-    checked = check_hooks(Hooks("h", before_tool_call=sampled), cares=cares)
+    hook = Hooks("h", before_tool_call=sampled)
+    checked = check_hooks(hook, cares=cares, examples=60)
     key: tuple[str, PointName] = ("h", "before_tool_call")
 
     assert len(seeds) > 5

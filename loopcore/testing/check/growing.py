@@ -21,7 +21,7 @@ Sizes: TypeAlias = dict[str, list[int]]
 MEASURED: Final = (50, 100)
 """After how many turns memos are measured in a run that is looked at."""
 
-LATER: Final = (200, 400, 800, 1600, 3200)
+LATER: Final = (200, 400, 800, 1600)
 """And further, for those that have grown."""
 
 FIRST: Final = 4
@@ -120,5 +120,5 @@ def _refuse(hook: Hooks, sizes: list[int], state: State) -> None:
     raise broken("small_memo", sentence)
 
 
-TOLD: Final = (100, 800, 3200)
+TOLD: Final = (100, 400, 1600)
 SHOWN: Final = 120
