@@ -97,7 +97,7 @@ class Lookout:
         if event == "call":
             self._called(frame)
         elif event == "c_call":
-            world = world_of_builtin(called, _arguments(frame))
+            world = world_of_builtin(called, lambda: _arguments(frame))
             if world and not (self._is_its_own(called) or _is_in_memory(called, frame)):
                 self._reach(world, frame, called_as(called))
 

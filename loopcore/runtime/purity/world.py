@@ -6,6 +6,7 @@ written in Python comes down to these, but for a few that are named here.
 
 import contextvars
 import random
+from collections.abc import Callable
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final, Literal, TypeAlias
 
@@ -94,8 +95,8 @@ def world_of_code(module: str, code: CodeType) -> World | None:
     return NAMED.get((module, code.co_qualname))
 
 
-def world_of_builtin(function: Any, arguments: int) -> World | None:  # noqa: ANN401  # untyped upstream
-    """What a built-in function reaches, called with so many arguments."""
+def world_of_builtin(function: Any, arguments: Callable[[], int]) -> World | None:  # noqa: ANN401  # untyped upstream
+    """What a built-in function reaches; `arguments` says how many it is called with."""
     name: str = function.__name__
     owner: object = getattr(function, "__self__", None)
     if isinstance(owner, ModuleType):
@@ -122,7 +123,7 @@ def _of_object(kind: type) -> World | None:
     return "I/O" if bases and not memory else None
 
 
-def _of_module(module: str, name: str, arguments: int) -> World | None:
+def _of_module(module: str, name: str, arguments: Callable[[], int]) -> World | None:
     if module == "time":
         return _of_time(name, arguments)
     if module in SYSTEM:
@@ -141,10 +142,10 @@ def _of_module(module: str, name: str, arguments: int) -> World | None:
     return "I/O" if opens or module in PROCESSES else None
 
 
-def _of_time(name: str, arguments: int) -> World | None:
+def _of_time(name: str, arguments: Callable[[], int]) -> World | None:
     if name == "sleep":
         return "I/O"
-    reads = READS_THE_CLOCK.get(name, -1) >= arguments
+    reads = name in READS_THE_CLOCK and READS_THE_CLOCK[name] >= arguments()
     return "clock" if reads or name in CLOCKS else None
 
 

@@ -108,11 +108,13 @@ class Onlooker:
         return bool(watch.found)
 
 
-MANY: Final = 40
+MANY: Final = 20
+"""How many messages make a view one that is watched less often."""
+
 CLOSELY: Final = 50
 """Of views like others that were seen, one of so many is looked at closely."""
 
-PAIRS: Final = 2
+PAIRS: Final = 4
 """And one of so many for its pairs."""
 
 EARLY: Final = 12
