@@ -15,7 +15,7 @@ class Survivor:
     why: str
 
 
-SPARES_A_COPY: Final = "the condition only spares a copy that would be equal"
+SPARES_A_COPY: Final = "the condition only spares a copy or a sum that would be equal"
 SPARES_A_STAGE: Final = (
     "a stage passes over what is settled, so this only spares it one"
 )
@@ -35,6 +35,11 @@ EXPLAINED: Final[tuple[Survivor, ...]] = (
     Survivor("model.chosen", "if written else by", "or True else by", SPARES_A_COPY),
     Survivor(
         "results.as_they_came", "at=turn.last", "slots=tuple(slots), )", SPARES_A_STAGE
+    ),
+    Survivor("out.sum", "if before is NO_USAGE", "and False", SPARES_A_COPY),
+    Survivor("step.advance", "if done is NOTHING", "and False", SPARES_A_COPY),
+    Survivor(
+        "gates.as_tools_have_it", "range(turn.at,", "range(turn.last)", SPARES_A_LOOK
     ),
     Survivor("gates.prepared", "at + 1)", "put(state, at, checked, ", SPARES_A_STAGE),
     Survivor(
