@@ -1,7 +1,7 @@
 """What became of the mutants of the reducer and of merging.
 
-    mutmut run --max-children 1            change the code in every small way, one at a time
-    python -m property_tests.mutants       tell which changes no test sees, and why
+    HYPOTHESIS_PROFILE=mutants mutmut run --max-children 2    change the code in every small way
+    python -m property_tests.mutants                          tell which no test sees, and why
 
 `mutmut` leaves a folder `mutants` with a copy of the code, the mutants in it, and what the
 tests said of each. This reads it. A mutant that survives is either explained in
@@ -45,7 +45,7 @@ def why(mutant: Mutant) -> str:
     """Why it changes nothing; empty if nobody says so."""
     lost, got = " ".join(mutant.lost), " ".join(mutant.got)
     known = [one for one in EXPLAINED if one.where == mutant.where]
-    return next((s.why for s in known if s.lost in lost and s.got in got), "")
+    return next((s.why for s in known if s.fits(lost, got)), "")
 
 
 def main(given: list[str] | None = None) -> int:
@@ -53,15 +53,14 @@ def main(given: list[str] | None = None) -> int:
     folder = Path(given[0]) if given else FOLDER
     files = sorted(folder.rglob("*.meta"))
     if not files:
-        say(
-            f"there are no mutants in {folder}: run `mutmut run --max-children 1` first"
-        )
+        say(f"there are no mutants in {folder}: run `mutmut run` first")
         return 1
-    found = [mutant for file in files for mutant in survivors(file)]
-    reasons = Counter(said for mutant in found if (said := why(mutant)))
-    left = [mutant for mutant in found if not why(mutant)]
-    for line in (*map(counted, files), *(f"{n:5} {why}" for why, n in reasons.items())):
-        say(line) if line else None
+    found = [(mutant, why(mutant)) for file in files for mutant in survivors(file)]
+    left = [mutant for mutant, reason in found if not reason]
+    for line in filter(None, map(counted, files)):
+        say(line)
+    for reason, n in Counter(r for _, r in found if r).items():
+        say(f"{n:5} {reason}")
     for mutant in left:
         say(f"\n{mutant}")
     say(f"\n{len(left)} survive, and nobody says why they change nothing")

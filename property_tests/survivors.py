@@ -7,12 +7,19 @@ from attrs import frozen
 
 @frozen
 class Survivor:
-    """A mutant: its function, a part of what it lost and got, and why that is the same."""
+    """A mutant: its function, a part of what it lost and got, and why that is the same.
+
+    One that got nothing lost those lines and has none in their place.
+    """
 
     where: str
     lost: str
     got: str
     why: str
+
+    def fits(self, lost: str, got: str) -> bool:
+        """Whether it is the mutant that lost these lines and got those."""
+        return self.lost in lost and (self.got in got if self.got else not got)
 
 
 SPARES_A_COPY: Final = "the condition only spares a copy or a sum that would be equal"
@@ -58,11 +65,18 @@ EXPLAINED: Final[tuple[Survivor, ...]] = (
     Survivor(
         "model.on_model_error", "_give_up(config,", "_give_up(None,", NOTHING_IS_OPEN
     ),
-    Survivor("model.give_up", "wind_up(config,", "None", NOTHING_IS_OPEN),
+    Survivor("model.give_up", "wind_up(config,", "wind_up(None,", NOTHING_IS_OPEN),
+    Survivor("model.give_up", "out, stop)", "failed), None, stop)", NOTHING_IS_OPEN),
     Survivor("model.after_model_call", "_withhold(config,", "(None,", NOTHING_IS_OPEN),
-    Survivor("model.withhold", "wind_up(config,", "None", NOTHING_IS_OPEN),
+    Survivor("model.withhold", "wind_up(config,", "wind_up(None,", NOTHING_IS_OPEN),
+    Survivor(
+        "model.withhold", "out, fault", "reply), None, fault_stop", NOTHING_IS_OPEN
+    ),
     Survivor("results.react", "ran=False", "ran=None", FALSE_ENOUGH),
     Survivor("ask.hook_stop", "case _: return None", "", FALLS_THROUGH),
     Survivor("door.answerable", "CustomMessage(): continue", "", FALLS_THROUGH),
-    Survivor("turn.cut", "if turn.reply else", "", FOR_TYPES),
+    Survivor(
+        "turn.cut", "if turn.reply else", 'if (turn.reply) or True else ""', FOR_TYPES
+    ),
+    Survivor("turn.cut", 'else ""', 'if turn.reply else "XXXX"', FOR_TYPES),
 )
