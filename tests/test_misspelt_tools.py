@@ -1,6 +1,7 @@
 """A rule or an outcome for a tool that is misspelt guards nothing, and that is said."""
 
 import copy
+import functools
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -162,11 +163,27 @@ def subclassed() -> Config:
     return Own(model="m:m", tools=[stock], hooks=[RULE.for_tools("stok")])
 
 
+def parametrised() -> Config:
+    return LoopConfig[str](model="m:m", tools=[stock], hooks=[RULE.for_tools("stok")])
+
+
+def by_a_name_of_its_own() -> Config:
+    return Config(model="m:m", tools=[stock], hooks=[RULE.for_tools("stok")])
+
+
+def by_a_partial() -> Config:
+    make = functools.partial(LoopConfig[Any], model="m:m", tools=[stock])
+    return make(hooks=[RULE.for_tools("stok")])
+
+
 MAKERS: Final[dict[str, tuple[Callable[[], Config], Callable[..., Any]]]] = {
     "called": (made_here, made_here),
     "from an __init__": (a_class, made_here),
     "evolved": (evolved, evolved),
     "subclassed": (subclassed, subclassed),
+    "with a type": (parametrised, parametrised),
+    "by a name of its own": (by_a_name_of_its_own, by_a_name_of_its_own),
+    "by a partial": (by_a_partial, by_a_partial),
 }
 
 

@@ -17,7 +17,9 @@ MISSPELT: Final = (
 MAKER: Final = 4
 """Whoever makes a configuration: above its `__init__`, what that calls, and `tell_of`."""
 
-BETWEEN: Final = frozenset(("attr", "copy"))
+BETWEEN: Final = frozenset(("attr", "copy", "typing"))
+"""Who may stand between: `attrs.evolve`, `copy.replace` and `LoopConfig[str]`."""
+
 OURS: Final = frozenset(("loopcore", "loopcore_adapters"))
 
 _TOLD: Final = WeakValueDictionary[tuple[int, str], Hooks]()
