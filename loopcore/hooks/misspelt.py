@@ -46,9 +46,9 @@ def misspelt(
     """The rules with a name that is not among these tools, and those that may be meant."""
     for hook in hooks:
         named = hook.tools or ()
-        for name in named:
-            if name not in tools and (meant := meant_by(name, tools, named)):
-                yield hook, name, meant
+        missing = [name for name in named if name not in tools]
+        told = ((hook, name, meant_by(name, tools, named)) for name in missing)
+        yield from (one for one in told if one[-1])
 
 
 def meant_by(
