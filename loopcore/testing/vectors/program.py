@@ -7,7 +7,6 @@ import signal
 import subprocess
 import threading
 from collections.abc import Generator, Iterable, Sequence
-from itertools import count
 from queue import Empty, SimpleQueue
 from typing import Final, TextIO
 
@@ -82,6 +81,7 @@ class Program:
     note: str = ""
     surplus: str = ""
     questions: int = field(default=0, init=False)
+    lines: int = field(default=0, init=False)
     ended: bool = field(default=False, init=False)
     asked: "SimpleQueue[bytes | None]" = field(
         factory=SimpleQueue["bytes | None"], init=False
@@ -90,9 +90,15 @@ class Program:
         factory=SimpleQueue["bytes | Unasked"], init=False
     )
 
+    threads: tuple[threading.Thread, ...] = field(default=(), init=False)
+
     def __attrs_post_init__(self) -> None:
-        for work in (self._write, self._read):
-            threading.Thread(target=work, daemon=True).start()
+        self.threads = tuple(
+            threading.Thread(target=work, daemon=True)
+            for work in (self._write, self._read)
+        )
+        for thread in self.threads:
+            thread.start()
 
     def __call__(self, vector: Vector, form: Form) -> Came:
         """What it answers.
@@ -147,16 +153,27 @@ class Program:
             self.surplus = MORE.format(_brief(more.line))
 
     def end(self) -> None:
-        """End it, and what it has started."""
-        self.ended = True
-        if self.process.poll() is not None:
+        """End it, and what it has started, also if it has ended before that.
+
+        With nobody at their other ends the pipes are closed, each by its own thread. Only
+        what a program has started in a session of its own can keep one of them open.
+        """
+        if self.ended:
             return
+        self.asked.put(None)
+        self._kill()
+        self.process.wait()
+        for thread in self.threads:
+            thread.join(AT_ONCE)
+        self.ended = True
+
+    def _kill(self) -> None:
+        """Its number stays its group's for as long as anybody is left in that."""
         with contextlib.suppress(ProcessLookupError):
             if hasattr(os, "killpg"):
                 os.killpg(self.process.pid, signal.SIGKILL)
             else:
                 self.process.kill()
-        self.process.wait()
 
     # What each thread does.
 
@@ -173,12 +190,15 @@ class Program:
         pipe = self.process.stdout
         assert pipe is not None  # noqa: S101  # as above
         with pipe:
-            for said in count(1):
-                line = pipe.readline(LONGEST + 1)
-                unasked = line and said > self.questions
-                self.told.put(Unasked(line) if unasked else line)
-                if unasked or not line:
-                    return
+            while self._hands_on(pipe.readline(LONGEST + 1)):
+                pass
+
+    def _hands_on(self, line: bytes) -> bool:
+        """Hand this line on; whether the next one is to be read."""
+        self.lines += 1
+        unasked = line and self.lines > self.questions
+        self.told.put(Unasked(line) if unasked else line)
+        return bool(line) and not unasked
 
 
 SLOW: Final = (
