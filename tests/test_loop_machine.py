@@ -1,5 +1,6 @@
 """A whole configuration as a test case: what `loop_machine` does, finds and says."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -42,6 +43,7 @@ from loopcore.journal import Journal, replay
 from loopcore.policies import limits, retry
 from loopcore.testing import loop_machine
 from loopcore.testing.invariants import LAWS, Broken, Moment, Watch, hold
+from loopcore.testing.machine import shrink
 from loopcore.testing.machine.case import BY_CHANCE
 from loopcore.testing.machine.run import MachineRun
 
@@ -286,6 +288,29 @@ def test_what_is_found_is_as_short_as_it_can_be(
     texts = re.findall(r"Text\('(.*?)'\)|ModelError\('(.*?)'", str(found))
     assert {word for words in texts for word in words} <= {"", "go", "done", "ok"}
     assert len(str(found)) < 600, str(found)
+
+
+@pytest.mark.parametrize("check", [few_errors, cheap])
+def test_what_is_told_does_not_depend_on_how_fast_the_machine_is(
+    check: Callable[[State], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How long a shorter way is looked for is counted in inputs, not in seconds."""
+    hours = itertools.count(0, 3600)
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(hours)))
+
+    found = broken(loop_machine(AGENT, check), 7)
+
+    assert SHORTEST[check] == len(found.counterexample.inputs)
+
+
+def test_a_shorter_way_is_looked_for_with_so_many_inputs_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shrink, "STEPS", 0)
+
+    found = broken(loop_machine(AGENT, few_errors), 7)
+
+    assert SHORTEST[few_errors] < len(found.counterexample.inputs)
 
 
 def test_no_more_is_printed_than_what_is_found(tmp_path: Path) -> None:

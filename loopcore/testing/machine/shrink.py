@@ -1,6 +1,5 @@
 """The shortest way found to what is broken: with less of what happened, and simpler."""
 
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -29,8 +28,11 @@ Way: TypeAlias = tuple[Given, ...]
 Act: TypeAlias = Callable[["MachineRun"], object]
 """What is done with a run at the end of a way, where that is what shows the law broken."""
 
-SECONDS: Final = 5.0
-"""How long a shorter way is looked for."""
+STEPS: Final = 20_000
+"""How many inputs are given in all while a shorter way is looked for.
+
+It is no time: on a slow machine the same way is told as on a quick one.
+"""
 
 
 def shortest(first: "MachineRun", way: Way, act: Act | None, broken: Broken) -> "Found":
@@ -65,13 +67,14 @@ class Shortening:
     """The best way so far, as long as there is patience.
 
     `runs` are where it led, input by input, so that a way that begins alike need not be
-    gone from its beginning; `asked` is what each effect of it is.
+    gone from its beginning; `asked` is what each effect of it is; `left` is how many
+    inputs may still be given.
     """
 
     first: "MachineRun"
     act: Act | None
     best: Found
-    until: float = field(factory=lambda: time.monotonic() + SECONDS)
+    left: int = field(factory=lambda: STEPS)
     runs: list["MachineRun"] = field(factory=list["MachineRun"])
     asked: dict[str, Kind] = field(factory=dict[str, Kind])
 
@@ -79,7 +82,7 @@ class Shortening:
         """Whether a better way than the best was found, which is the best now."""
         self.retrace()
         for way in smaller(self.best.way):
-            if time.monotonic() > self.until:
+            if self.left <= 0:
                 return False
             found = self.broken_by(way)
             if found and found.size < self.best.size:
@@ -93,6 +96,7 @@ class Shortening:
         self.runs, self.asked = [run], {}
         for given, at in self.best.way[:-1]:
             run = run.fork()
+            self.left -= 1
             try:
                 run.give(given, at)
             except Broken:  # it does not break at the same place each time
@@ -106,15 +110,24 @@ class Shortening:
         run = (self.runs[same] if self.runs else self.first).fork()
         for given, at in way[same:]:
             aimed = _aimed(run.state, given, self.asked)
+            self.left -= 1
             try:
                 run.give(aimed, at)
             except Broken as broken:
                 return self.found((*run.taken, (aimed, at)), broken)
+        return self.broken_at_its_end(run)
+
+    def broken_at_its_end(self, run: "MachineRun") -> Found | None:
+        """What is shown broken by what is done with a run at the end of a way."""
+        if not self.act or not run.taken:
+            return None
+        end = run.fork()
         try:
-            if self.act and run.taken:
-                self.act(run.fork())
+            self.act(end)
         except Broken as broken:
             return self.found(run.taken, broken)
+        finally:
+            self.left -= len(end.taken)
         return None
 
     def found(self, way: Way, broken: Broken) -> Found | None:
