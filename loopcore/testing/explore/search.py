@@ -160,15 +160,21 @@ class Search:
         queue = deque([self.begun(first, given)])
         while queue:
             node = queue.popleft()
-            for one in self.moves(node):
-                found = self.take(node, *one)
-                if self.more:
-                    return False
-                if found is not None:
-                    queue.append(found)
+            queue.extend(self.after(node))
+            if self.more:
+                return False
             self.unchanged(node)
             self.report(len(queue))
         return True
+
+    def after(self, node: Node) -> Iterator[Node]:
+        """The new states that one input leads to, as many as the bound allows."""
+        for one in self.moves(node):
+            found = self.take(node, *one)
+            if self.more:
+                return
+            if found is not None:
+                yield found
 
     def begun(self, first: Watch, given: Iterable[Input]) -> Node:
         """The state with which the orders begin."""

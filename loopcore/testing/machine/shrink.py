@@ -178,16 +178,20 @@ def smaller(way: Way) -> Iterator[Way]:
 def _fewer_calls(way: Way) -> Iterator[Way]:
     """Without one call of a reply, and without what was answered to it."""
     for place, (given, at) in enumerate(way):
-        match given:
-            case Answer(effect_id=asked, value=AssistantMessage() as reply):
-                for n, one in enumerate(reply.calls):
-                    parts = tuple(part for part in reply.parts if part is not one)
-                    less = evolve(given, value=evolve(reply, content=parts))
-                    turn = asked.partition(".model.")[0]
-                    rest = _less(way[place + 1 :], f"{turn}.run.{n}", f"{turn}.ask.{n}")
-                    yield (*way[:place], (less, at), *rest)
-            case _:
-                pass
+        for less, *gone in _with_a_call_less(given):
+            rest = _less(way[place + 1 :], *gone)
+            yield (*way[:place], (less, at), *rest)
+
+
+def _with_a_call_less(given: Input) -> Iterator[tuple[Input, str, str]]:
+    """A reply without each of its calls, and what is asked of that call."""
+    if not isinstance(given, Answer) or not isinstance(given.value, AssistantMessage):
+        return
+    reply, turn = given.value, given.effect_id.partition(".model.")[0]
+    for n, one in enumerate(reply.calls):
+        parts = tuple(part for part in reply.parts if part is not one)
+        less = evolve(given, value=evolve(reply, content=parts))
+        yield less, f"{turn}.run.{n}", f"{turn}.ask.{n}"
 
 
 def _less(way: Way, *ids: str) -> Iterator[Given]:
@@ -197,9 +201,14 @@ def _less(way: Way, *ids: str) -> Iterator[Given]:
 
 def _denser(way: Way) -> Iterator[Way]:
     """Ways with fewer inputs, of which one says more than it did."""
+    for rest in _without_a_run(way):
+        for place, (given, at) in enumerate(rest):
+            more = bigger(given)
+            yield from ((*rest[:place], (one, at), *rest[place + 1 :]) for one in more)
+
+
+def _without_a_run(way: Way) -> Iterator[Way]:
+    """A way without some inputs that follow each other, without the most first."""
     for size in range(len(way) - 1, 0, -1):
         for start in range(len(way) - size + 1):
-            rest = (*way[:start], *way[start + size :])
-            for place, (given, at) in enumerate(rest):
-                for more in bigger(given):
-                    yield (*rest[:place], (more, at), *rest[place + 1 :])
+            yield (*way[:start], *way[start + size :])
