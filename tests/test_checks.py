@@ -8,7 +8,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from loopcore import Abort, LoopConfig, Nested, State, ToolCall, ToolSpec
-from loopcore.hooks import Hooks, Need, ToolCallView
+from loopcore.hooks import Hooks, Need, ToolCallUpdate, ToolCallView
 from loopcore.testing import AutoModel, explore, loop_machine, simulate
 from loopcore.testing.invariants import Broken, Moment
 
@@ -361,6 +361,57 @@ def test_a_hook_that_returns_what_it_may_not_fails_too(way: str) -> None:
     assert found.said.startswith(
         "Hook 'fails' returned an object at before_tool_call ("
     )
+
+
+STRICT: Final = ToolSpec(
+    "add", "", {"properties": {"prompt": {"type": "string"}}, "required": ["prompt"]}
+)
+NAMES: Final = ('say "hi"', "both ' and \"", "back\\slash", "two\nlines")
+
+
+def misfits(_: object) -> ToolCallUpdate:
+    """Leaves out an argument that the tool wants."""
+    return ToolCallUpdate(arguments={})
+
+
+def breaks(point: str, name: str = "fails") -> Hooks:
+    """A hook that fails at a point: it raises, or gives arguments that do not fit."""
+    at: dict[str, Any] = {point: raising}
+    if point == "misfit":
+        at = {"before_tool_call": misfits}
+    return Hooks(name, **at)
+
+
+def share_finds(hook: Hooks, watched: float) -> str:
+    """What is said to be broken if all laws see this share of the runs."""
+    config = LoopConfig(model="test:m", tools=[STRICT], hooks=[hook])
+    found = simulate(config, "go", **SCRIPT, seeds=[1], watched=watched).counterexample
+    return "" if found is None else f"{found.law}: {found.said}"
+
+
+@pytest.mark.parametrize("watched", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("point", [*POINTS, "misfit"])
+def test_whether_a_hook_fails_does_not_depend_on_the_share_that_is_watched(
+    point: str, watched: float
+) -> None:
+    assert share_finds(breaks(point), watched).startswith("No hook fails")
+
+
+@pytest.mark.parametrize("watched", [0.0, 1.0])
+@pytest.mark.parametrize("point", ["prepare_tool_call", "misfit"])
+@pytest.mark.parametrize("name", NAMES)
+def test_whether_a_hook_fails_does_not_depend_on_its_name(
+    name: str, point: str, watched: float
+) -> None:
+    said = share_finds(breaks(point, name), watched)
+
+    assert said.startswith("No hook fails")
+    assert f": Hook {name!r} " in said
+
+
+@pytest.mark.parametrize("way", LOOKS)
+def test_a_call_that_does_not_fit_is_no_failure_of_a_hook(way: str) -> None:
+    assert found_in(LoopConfig(model="test:m", tools=[STRICT]), way) is None
 
 
 @pytest.mark.parametrize("way", LOOKS)

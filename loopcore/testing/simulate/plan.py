@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 
 from attrs import frozen
 
-from loopcore.config import AnyConfig, Nested
+from loopcore.config import AnyConfig
 from loopcore.frozen import evolve
 from loopcore.inputs import Input
 from loopcore.testing.explore.choices import Choices
@@ -61,12 +61,6 @@ class Plan:
             ours = () if self.hooks_may_fail else (Unfailing(),)
             return (*self.laws, *ours, *self.checks)
         return ()
-
-    @property
-    def may_fail_inside(self) -> bool:
-        """Whether a hook may fail though the run goes on: for a call, or in a run inside."""
-        inside = any(isinstance(tool, Nested) for tool in self.config.tools)
-        return inside or bool(self.config.hooks_at["prepare_tool_call"])
 
     def draw(self, *names: object) -> float:
         """A number from 0 to 1: the same for the same names, whatever else happens."""

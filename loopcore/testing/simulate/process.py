@@ -26,15 +26,11 @@ def first_state(plan: Plan) -> State:
 
 @define(eq=False)
 class Memory:
-    """A process that keeps its run in memory, and never ends.
-
-    `looks` says that it has to look for hooks that failed at every input.
-    """
+    """A process that keeps its run in memory, and never ends."""
 
     plan: Plan
     state: State
     watch: Watch | None
-    looks: bool = False
 
     @classmethod
     def of(cls, plan: Plan) -> "Memory":
@@ -42,7 +38,7 @@ class Memory:
         state = first_state(plan)
         laws = plan.watching
         if not laws:
-            return cls(plan, state, None, plan.may_fail_inside)
+            return cls(plan, state, None)
         watch = Watch.of(plan.config, *laws, run_id=RUN_ID)
         return cls(plan, state, evolve(watch, state=state))
 
@@ -86,8 +82,7 @@ class Memory:
 
     def _accept(self, given: Input, after: State, effects: Effects) -> None:
         before, self.state = self.state, after
-        if after.stop is not None or self.looks:
-            self._unfailing(before, given, effects)
+        self._unfailing(before, given, effects)
         for law in self.plan.checks:
             _check(law, before, given, after)
 
