@@ -366,7 +366,7 @@ def test_a_hook_that_returns_what_it_may_not_fails_too(way: str) -> None:
 STRICT: Final = ToolSpec(
     "add", "", {"properties": {"prompt": {"type": "string"}}, "required": ["prompt"]}
 )
-NAMES: Final = ('say "hi"', "both ' and \"", "back\\slash", "two\nlines")
+NAMES: Final = ("it's", 'say "hi"', "both ' and \"", "back\\slash", "two\nlines")
 
 
 def misfits(_: object) -> ToolCallUpdate:

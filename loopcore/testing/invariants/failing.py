@@ -53,9 +53,12 @@ def _not_run(event: MessageAdded) -> str:
     message = event.message
     if not isinstance(message, ToolResultMessage):
         return ""
-    told = message.outcome == "invalid_arguments" and message.text.startswith("Hook '")
+    told = message.outcome == "invalid_arguments" and message.text.startswith(BEGINS)
     return message.text if told else ""
 
+
+BEGINS: Final = ("Hook '", 'Hook "')
+"""How a result begins that a hook's failure is told in: a name with a ' stands in "."""
 
 READ: Final[dict[type[Event], Callable[[Any], str]]] = {
     RunEnd: _ended,
