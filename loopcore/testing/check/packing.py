@@ -67,7 +67,11 @@ def _packed(value: Any) -> bytes | str:  # noqa: ANN401  # anything
 @contextmanager
 def _by_value() -> Generator[None]:
     found = (m for m in list(sys.modules.values()) if _is_of_the_program(m))
-    modules = list({module.__name__: module for module in found}.values())
+    known: set[str] = (
+        cloudpickle.list_registry_pickle_by_value()
+    )  # the program's own choice
+    named = {module.__name__: module for module in found}
+    modules = [module for name, module in named.items() if name not in known]
     for module in modules:
         cloudpickle.register_pickle_by_value(module)
     try:
