@@ -1,15 +1,20 @@
 """check_hooks: the same views in other processes, whose hash seeds are others."""
 
+import gc
 import json
+import pickle
+import weakref
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any, Final
 
+import cloudpickle  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]  # it has none
 import pytest
 
 from loopcore.hooks import Hooks
 from loopcore.testing import check_hooks
-from loopcore.testing.check.process import process_of, processes_for
+from loopcore.testing.check.packing import pack
+from loopcore.testing.check.process import Process, process_of, processes_for
 from loopcore.testing.elsewhere import ORDER
 from tests import unordered_hooks as unordered
 
@@ -131,3 +136,122 @@ def test_a_process_that_has_ended_is_told_and_started_anew() -> None:
         "the hooks cannot be asked in another process: UnpicklingError: "
     )
     process_of("7").close()
+
+
+class Runs:
+    """Packed, this runs a piece of Python where it is loaded."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return exec, (self.code,)
+
+
+def running(code: str) -> bytes:
+    """A question that runs this over there."""
+    return pickle.dumps(Runs(code))
+
+
+def order(*texts: str) -> bytes:
+    """A question about one text, so that its answer is known."""
+    return ORDER + json.dumps([texts]).encode()
+
+
+@pytest.fixture
+def process() -> Process:
+    """A process of a seed that nobody else uses."""
+    return process_of("8")
+
+
+def told_alone(process: Process) -> None:
+    """Asked, and not heard."""
+    process.tell(order("first"))
+
+
+def told_what_takes_long(process: Process) -> None:
+    """Asked what takes it longer than anybody waits."""
+    process.tell(running("import time; time.sleep(600)"))
+
+
+def heard_in_part(process: Process) -> None:
+    """Asked, and heard no further than the first bytes."""
+    process.tell(order("first"))
+    assert process.process.stdout is not None
+    process.process.stdout.read(3)
+
+
+INTERRUPTS: Final = (told_alone, told_what_takes_long, heard_in_part)
+
+
+@pytest.mark.parametrize("leaves", INTERRUPTS, ids=lambda leaves: leaves.__name__)
+def test_no_question_gets_the_answer_to_one_that_was_given_up(
+    process: Process, leaves: Callable[[Process], None]
+) -> None:
+    """An interrupt may come at any time between asking and hearing."""
+    leaves(process)
+
+    assert process_of("8").ask(order("second")) == [["second"]]
+    assert process.process.returncode is not None
+
+
+def test_a_process_that_owes_an_answer_is_not_asked_another_question(
+    process: Process,
+) -> None:
+    process.tell(order("first"))
+
+    assert "another process was asked about the hooks, and ended " in str(
+        process.ask(order("second"))
+    )
+
+
+def test_a_process_that_is_killed_is_told_as_one_that_ended(process: Process) -> None:
+    """What was to be sent to it is dropped, whenever it died."""
+    process.process.kill()
+    process.process.wait()
+
+    assert process.ask(order("first")) == (
+        "another process was asked about the hooks, and ended "
+        f"({process.process.returncode})"
+    )
+
+
+def test_a_process_that_does_not_end_is_killed(process: Process) -> None:
+    """So nobody waits for it when a program ends."""
+    said = process.ask(
+        running("import threading as t; t.Thread(target=t.Event().wait).start()")
+    )
+    process.close()
+
+    assert str(said).startswith("the hooks cannot be asked in another process: ")
+    assert process.process.returncode != 0
+
+
+def test_a_process_that_was_replaced_is_kept_by_nobody() -> None:
+    replaced = process_of("8")
+    kept = weakref.ref(replaced)
+    replaced.tell(order("first"))
+
+    assert process_of("8") is not replaced
+    del replaced
+    gc.collect()
+
+    assert kept() is None
+
+
+@pytest.mark.parametrize("registered", [True, False])
+def test_what_a_program_has_registered_to_be_pickled_by_value_stays_so(
+    *, registered: bool
+) -> None:
+    registry: Callable[[], set[str]] = cloudpickle.list_registry_pickle_by_value
+    if registered:
+        cloudpickle.register_pickle_by_value(unordered)
+    before = set(registry())
+    try:
+        pack([unordered.joined])
+
+        assert set(registry()) == before
+        assert (unordered.__name__ in registry()) == registered
+    finally:
+        if registered:
+            cloudpickle.unregister_pickle_by_value(unordered)

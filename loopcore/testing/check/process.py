@@ -1,6 +1,7 @@
 """Processes that hash texts by another seed: started once, and asked many times."""
 
 import atexit
+import contextlib
 import json
 import os
 import subprocess
@@ -12,6 +13,9 @@ from typing import Any, Final
 from loopcore.testing.elsewhere import ORDER, receive, send
 
 MOST_SECONDS: Final = 60
+MOMENT: Final = 2
+"""Seconds that a process has to end in, once nobody asks it any more."""
+
 COMMAND: Final = "from loopcore.testing.elsewhere import main; main()"
 
 
@@ -24,20 +28,21 @@ class Process:
             "PYTHONHASHSEED": seed,
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         }
-        self._process = subprocess.Popen(  # noqa: S603  # this very Python
+        self.process = subprocess.Popen(  # noqa: S603  # this very Python
             [sys.executable, "-c", COMMAND],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment,
         )
-        self._late = Timer(MOST_SECONDS, self._process.kill)
+        self._late = Timer(MOST_SECONDS, self.process.kill)
+        self._owes = False  # what an interrupt leaves so would answer the next question
         atexit.register(self.close)
 
     @property
     def is_running(self) -> bool:
         """Whether it can be asked."""
-        return self._process.poll() is None
+        return self.process.poll() is None and not self._owes
 
     def ask(self, packed: bytes) -> Any:  # noqa: ANN401  # JSON
         """What is said there, or a text that tells why nothing is."""
@@ -45,7 +50,10 @@ class Process:
 
     def tell(self, packed: bytes) -> str:
         """Ask it, and do not wait; why it cannot be asked, if it cannot."""
-        self._late = Timer(MOST_SECONDS, self._process.kill)
+        if self._owes:
+            return self._told_end()
+        self._owes = True
+        self._late = Timer(MOST_SECONDS, self.process.kill)
         self._late.daemon = True
         self._late.start()
         try:
@@ -60,24 +68,36 @@ class Process:
             found: Any = json.loads(receive(self._pipe("stdout")))
         except (EOFError, OSError, ValueError):
             return self._ended()
+        self._owes = False
         self._late.cancel()
         if isinstance(found, str):
             return f"the hooks cannot be asked in another process: {found}"
         return found
 
     def _pipe(self, name: str) -> Any:  # noqa: ANN401  # it was made with both
-        return getattr(self._process, name)
+        return getattr(self.process, name)
 
     def _ended(self) -> str:
-        self._late.cancel()
+        self._owes = False  # it ends by itself, and its status says how
+        return self._told_end()
+
+    def _told_end(self) -> str:
         return f"another process was asked about the hooks, and ended ({self.close()})"
 
     def close(self) -> int:
-        """End it; how it ended."""
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None and not stream.closed:
-                stream.close()
-        return self._process.wait()
+        """End it; how it ended. It has a moment for that, and then is killed."""
+        atexit.unregister(self.close)
+        self._late.cancel()
+        if self._owes:  # closing would send what it may never read
+            self.process.kill()
+        for name in ("stdin", "stdout"):
+            with contextlib.suppress(OSError):  # it has ended before that
+                self._pipe(name).close()
+        try:
+            return self.process.wait(MOMENT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
 
 
 _started: Final[dict[tuple[str, int], Process]] = {}
@@ -88,6 +108,8 @@ def process_of(seed: str) -> Process:
     """The process of this seed; another one if that has ended."""
     found = _started.get((seed, os.getpid()))
     if found is None or not found.is_running:
+        if found is not None:
+            found.close()
         found = _started[seed, os.getpid()] = Process(seed)
     return found
 
