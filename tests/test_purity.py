@@ -13,10 +13,12 @@ import subprocess
 import sys
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable
 from contextvars import ContextVar
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 import attrs
@@ -145,6 +147,80 @@ def test_a_generator_or_a_count_that_moves_on_is_noted() -> None:
 
     assert [("global state", "changes the module global 'NUMBERS'")] == moved
     assert ("randomness", "calls random.random()") in drew
+
+
+class Named(float):
+    """A number of a class of its own."""
+
+
+class Holding:
+    """An object of the program."""
+
+    def __init__(self, held: object) -> None:
+        self.held = held
+
+
+HELD: Final[dict[str, Callable[[Any], object]]] = {
+    "itself": lambda value: value,
+    "in a list": lambda value: [value],
+    "in a list of others": lambda value: ["a", value, None],
+    "in a list of lists": lambda value: [[value], []],
+    "in a tuple": lambda value: (value,),
+    "in a deque": lambda value: deque([value]),
+    "in a dict": lambda value: {"a": value},
+    "as a key": lambda value: {value: "a"},
+    "in a set": lambda value: {value},
+    "in a frozenset": lambda value: frozenset({value}),
+    "in a namespace": lambda value: SimpleNamespace(a=value),
+    "in an object": Holding,
+}
+cell: Any = None  # what the functions below read and write
+
+
+@pytest.mark.parametrize("where", HELD)
+@pytest.mark.parametrize("value", ["nan", "inf", "-0.0"])
+@pytest.mark.parametrize("kind", [float, complex, Named])
+def test_a_number_that_stays_is_not_noted_though_it_may_not_equal_itself(
+    where: str, value: str, kind: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NaN does not: it is the same even if it is computed anew."""
+    monkeypatch.setitem(globals(), "cell", HELD[where](kind(value)))
+
+    def reads(_: object) -> object:
+        return cell
+
+    def computes(_: object) -> None:
+        globals()["cell"] = HELD[where](kind(value))
+        assert cell is not None
+
+    assert [] == found(reads)
+    if where != "in an object":  # another object is another one
+        assert [] == found(computes)
+
+
+ALIKE: Final = {
+    "0, False": (0, False),
+    "True, 1": (True, 1),
+    "1, 1.0": (1, 1.0),
+    "1.0, 1+0j": (1.0, 1 + 0j),
+    "0.0, -0.0": (0.0, -0.0),
+    "0j, -0j": (0j, -0j),
+}
+
+
+@pytest.mark.parametrize("where", HELD)
+@pytest.mark.parametrize("name", ALIKE)
+def test_a_number_that_becomes_another_is_noted_though_both_are_equal(
+    where: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, after = ALIKE[name]
+    monkeypatch.setitem(globals(), "cell", HELD[where](before))
+
+    def changes(_: object) -> None:
+        global cell  # noqa: PLW0603  # what is wrong with it
+        cell = HELD[where](after)
+
+    assert ("global state", "changes the module global 'cell'") in found(changes)
 
 
 def test_an_attribute_of_a_function_that_changes_is_noted() -> None:

@@ -142,7 +142,7 @@ class _Look:
     def print(self, value: Any, depth: int) -> Print:  # noqa: ANN401  # anything
         """What the value is now."""
         if type(value) in ATOMS:
-            return value
+            return _atom(value)
         self.left -= 1
         if self.left < 0 or not depth or id(value) in self.printed:
             return Same(value)
@@ -175,17 +175,45 @@ class _Look:
         return frame.f_lasti, self.items(frame.f_locals.values(), depth)
 
     def pairs(self, value: Any, depth: int) -> Print:  # noqa: ANN401  # a dict
-        return tuple(value), self.items(value.values(), depth)
+        return tuple(map(_plain, value)), self.items(value.values(), depth)
 
     def items(self, value: Any, depth: int) -> Print:  # noqa: ANN401  # a sequence
         held = tuple(value)
-        if ATOMS.issuperset(map(type, held)):
-            return held
+        kinds = set(map(type, held))
+        if len(kinds) == 1 and kinds <= EXACT:  # most are, and are compared at once
+            return kinds.pop(), held
+        if kinds <= ATOMS:
+            return tuple(map(_atom, held))
         return tuple(self.print(item, depth) for item in held)
 
 
 ATOMS: Final = frozenset((type(None), bool, int, float, complex, str, bytes))
 """Classes of values that are what they are."""
+
+EXACT: Final = ATOMS - {float, complex}
+"""Of these, those whose values equal themselves, and no others of their class."""
+
+
+def _atom(value: Any) -> Print:  # noqa: ANN401  # of such a class
+    """Its class and itself: True equals 1, but is not what 1 was."""
+    kind: type = value.__class__
+    return kind, _exact(value)
+
+
+def _exact(value: object) -> object:
+    """A number as text where `==` does not tell it: NaN, and the two zeros."""
+    match value:
+        case float():
+            return float.__repr__(value)
+        case complex():
+            return complex.__repr__(value)
+        case _:
+            return value
+
+
+def _plain(value: object) -> Print:
+    """The print of what can be hashed, by `==` if it is no atom."""
+    return _atom(value) if isinstance(value, tuple(ATOMS)) else value
 
 
 def _code(method: types.MethodType) -> types.CodeType:
@@ -208,10 +236,10 @@ def _is_own_kind(kind: type) -> bool:
 Reader: TypeAlias = Callable[[_Look, Any, int], object]
 
 READ: Final[tuple[tuple[Any, Reader], ...]] = (
-    (tuple(ATOMS), lambda _, v, __: v),
+    (tuple(ATOMS), lambda _, v, __: _exact(v)),
     ((dict, types.MappingProxyType), _Look.pairs),
     ((list, tuple, deque), _Look.items),
-    ((set, frozenset), lambda _, v, __: frozenset(v)),
+    ((set, frozenset), lambda _, v, __: frozenset(map(_plain, v))),
     ((bytearray, array), lambda _, v, __: bytes(v)),
     (
         (StringIO, BytesIO),
