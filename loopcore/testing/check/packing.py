@@ -67,9 +67,8 @@ def _packed(value: Any) -> bytes | str:  # noqa: ANN401  # anything
 @contextmanager
 def _by_value() -> Generator[None]:
     found = (m for m in list(sys.modules.values()) if _is_of_the_program(m))
-    known: set[str] = (
-        cloudpickle.list_registry_pickle_by_value()
-    )  # the program's own choice
+    registry: Any = cloudpickle.list_registry_pickle_by_value  # it has no types
+    known = registry()  # what the program wants so stays so
     named = {module.__name__: module for module in found}
     modules = [module for name, module in named.items() if name not in known]
     for module in modules:
