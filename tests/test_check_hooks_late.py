@@ -161,6 +161,14 @@ def test_a_hook_that_fails_on_one_turn_only(memo: int | None) -> None:
     assert 8 <= program.count("advance(config, state, ") <= 30
 
 
+@pytest.mark.parametrize("name", ["it's", "say 'when'"])
+def test_a_late_way_is_made_short_whatever_the_hook_is_called(name: str) -> None:
+    """Who breaks the law is not read from the sentence about it."""
+    *_, program = failure(Hooks(name, should_stop_after_turn=seventh))
+
+    assert program.count("advance(config, state, ") <= 30
+
+
 @pytest.mark.parametrize("function", [clock_on_seven, chance_on_thirty])
 def test_a_hook_that_reaches_the_world_on_one_turn_only(function: Any) -> None:
     said, *_ = failure(Hooks("now_and_then", memo=0, should_stop_after_turn=function))

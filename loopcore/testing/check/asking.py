@@ -55,7 +55,7 @@ def place(hook: Hooks, point: PointName) -> str:
 
 def failing(fault: Fault, view: Any, hint: str = "") -> Breach:  # noqa: ANN401  # a view
     """The law that a hook breaks by failing."""
-    return broken(_law_of(fault.alone), f"{fault.alone}{hint}", view)
+    return broken(_law_of(fault.alone), fault.hook, f"{fault.alone}{hint}", view)
 
 
 def _law_of(sentence: str) -> HookLaw:

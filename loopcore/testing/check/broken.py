@@ -1,6 +1,6 @@
 """A law that a hook breaks: what happened, where, and the smallest view that shows it."""
 
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from loopcore.runtime.purity import brief
 
@@ -40,7 +40,7 @@ HOOK_LAWS: Final[dict[HookLaw, str]] = {
 
 
 class Breach(AssertionError):
-    """A hook breaks a law: a sentence about it, and where it was seen.
+    """A hook breaks a law: which one, a sentence about it, and where it was seen.
 
     Each law has a class of its own, so that a counterexample of one is not shrunk to one
     of another.
@@ -48,9 +48,9 @@ class Breach(AssertionError):
 
     law: HookLaw = "total"
 
-    def __init__(self, sentence: str, view: object = None) -> None:
-        super().__init__(sentence)
-        self.sentence, self.view, self.program = sentence, view, ""
+    def __init__(self, hook: str, sentence: str, view: object = None) -> None:
+        super().__init__(hook, sentence, view)
+        self.hook, self.sentence, self.view, self.program = hook, sentence, view, ""
 
     def __str__(self) -> str:
         parts = [self.sentence, f"The law: {HOOK_LAWS[self.law]}."]
@@ -84,11 +84,11 @@ KINDS: Final[dict[HookLaw, type[Breach]]] = {
 
 def told(found: Breach) -> Breach:
     """The same failure, without the notes and the trace that searching for it left."""
-    fresh = broken(found.law, found.sentence, found.view)
+    fresh = broken(found.law, found.hook, found.sentence, found.view)
     fresh.program = found.program
     return fresh
 
 
-def broken(law: HookLaw, sentence: str, view: Any = None) -> Breach:  # noqa: ANN401  # a view
-    """The failure of this law."""
-    return KINDS[law](sentence, view)
+def broken(law: HookLaw, hook: str, sentence: str, view: object = None) -> Breach:
+    """The failure of this law by the hook of this name."""
+    return KINDS[law](hook, sentence, view)

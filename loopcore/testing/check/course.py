@@ -210,7 +210,7 @@ def _agree(one: Said, other: Said, law: HookLaw) -> None:
                 f"Hook {heard.hook.name!r} gave two answers at {where}: {both}. "
                 f"{AGAIN[law]}"
             )
-            raise broken(law, sentence, heard.view)
+            raise broken(law, heard.hook.name, sentence, heard.view)
 
 
 AGAIN: Final[dict[str, str]] = {

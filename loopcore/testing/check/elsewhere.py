@@ -11,7 +11,7 @@ from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.runtime.purity import Returned
 from loopcore.testing.check.asking import place
-from loopcore.testing.check.broken import Breach, broken, shortened
+from loopcore.testing.check.broken import Breach, HookLaw, broken, shortened
 from loopcore.testing.check.course import Course
 from loopcore.testing.check.packing import pack
 from loopcore.testing.check.process import ALWAYS, SEEDS, processes_for
@@ -97,7 +97,7 @@ def _refuse_reaching(asked: list[Sample], said: list[tuple[str, str]]) -> None:
                 f"{sample.point}, the first time it is asked in a process. "
                 f"{_placed(reached, sample)}"
             )
-            raise _at(sample, broken("pure", sentence, sample.view))
+            raise _at(sample, "pure", sentence)
 
 
 def _placed(said: str, sample: Sample) -> str:
@@ -123,10 +123,11 @@ def _compare(
     ]
     if found:
         least = min(found, key=lambda one: len(repr(one[0].view)))
-        raise _at(least[0], broken("hash_seed", _other(*least), least[0].view))
+        raise _at(least[0], "hash_seed", _other(*least))
 
 
-def _at(sample: Sample, found: Breach) -> Breach:
+def _at(sample: Sample, law: HookLaw, sentence: str) -> Breach:
+    found = broken(law, sample.hook.name, sentence, sample.view)
     found.program = sample.course.program if sample.course else ""
     return found
 

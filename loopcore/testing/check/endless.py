@@ -75,7 +75,7 @@ def _told(call: FrameType, frame: FrameType | None, seconds: float) -> Breach:
         f"Hook {hook.name!r} did not answer within {seconds:g} seconds at {point} "
         f"({place(hook, point)}); it was at {at}."
     )
-    return broken("total", sentence, held["view"])
+    return broken("total", hook.name, sentence, held["view"])
 
 
 def _line(call: FrameType, frame: FrameType | None) -> str:

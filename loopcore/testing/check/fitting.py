@@ -53,7 +53,7 @@ class Fitting:
             f"({place(heard.hook, heard.point)}) that never fit {tool!r}, so that call can "
             f"never run: {_problem(heard.view, said)}"
         )
-        return broken("fitting", sentence, heard.view)
+        return broken("fitting", heard.hook.name, sentence, heard.view)
 
 
 def _problem(view: Any, arguments: Any) -> str:  # noqa: ANN401  # a view, JSON

@@ -117,7 +117,7 @@ def _refuse(hook: Hooks, sizes: list[int], state: State) -> None:
         f"{where}, and is now {shown}. A memo is saved with every state: keep a count, "
         "or the last few."
     )
-    raise broken("small_memo", sentence)
+    raise broken("small_memo", hook.name, sentence)
 
 
 TOLD: Final = (100, 400, 1600)

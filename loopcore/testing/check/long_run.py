@@ -184,7 +184,9 @@ class LongRun:
     def _late(self, found: Breach) -> Breach:
         messages = len(self.state.transcript)
         late = f" It is seen in a long run, once {messages} messages are stored."
-        return self._at(broken(found.law, found.sentence + late, found.view))
+        return self._at(
+            broken(found.law, found.hook, found.sentence + late, found.view)
+        )
 
     def _failed(self) -> Breach | None:
         """The fault of a hook that ended the run in this step."""
@@ -239,4 +241,4 @@ MOST: Final = 5_000
 
 def _who(found: Breach) -> tuple[str, str]:
     """Which law is broken by whom."""
-    return found.law, found.sentence.split("'")[1]
+    return found.law, found.hook

@@ -73,7 +73,7 @@ class Judge:
             f"{', '.join(first.said)} about a view that `cares` says it does not care "
             "about. Return None there."
         )
-        raise broken("no_opinion", sentence, view)
+        raise broken("no_opinion", hook.name, sentence, view)
 
     def _cared(self, hook: Hooks, point: PointName, view: Any) -> bool:  # noqa: ANN401  # a view
         """Whether the hook may say anything.
@@ -115,7 +115,7 @@ def _unchanged(hook: Hooks, point: PointName, view: Any, copy: Any) -> None:  # 
         f"Hook {hook.name!r} changed {names} at {point} ({place(hook, point)}). Views "
         f"cannot be changed; return what should change: `{kind}(...)`."
     )
-    raise broken("unchanged_view", sentence, copy)
+    raise broken("unchanged_view", hook.name, sentence, copy)
 
 
 def _differ(view: Any, copy: Any) -> list[str]:  # noqa: ANN401  # views
@@ -138,11 +138,11 @@ def _pure(
         sentence = (
             f"Hook {hook.name!r} gave two answers to the same view ({both}). {cause}"
         )
-        raise broken("pure", sentence, view)
+        raise broken("pure", hook.name, sentence, view)
     if watch.found:
         worlds = " and ".join(dict.fromkeys(WORLDS[r.world] for r in watch.found))
         sentence = f"Hook {hook.name!r} {worlds} at {point}. {blame(watch.found)}"
-        raise broken("pure", sentence, view)
+        raise broken("pure", hook.name, sentence, view)
 
 
 def _steady(heard: Heard, asked: Asked) -> None:
@@ -158,7 +158,7 @@ def _steady(heard: Heard, asked: Asked) -> None:
         "What it remembers belongs in its memo, of which each fork of a run has its own: "
         "`Hooks(..., memo=...)`, `view.memo`."
     )
-    raise broken("forked", sentence, heard.copy)
+    raise broken("forked", hook.name, sentence, heard.copy)
 
 
 WORLDS: Final = {
@@ -180,7 +180,7 @@ def _equal(hook: Hooks, point: PointName, copy: Any, first: Asked) -> None:  # n
         f"({place(hook, point)}): {both}. The second view is a copy, as after a reload: "
         "compare what it holds with `==`, not with `is` or id()."
     )
-    raise broken("equal", sentence, copy)
+    raise broken("equal", hook.name, sentence, copy)
 
 
 def keep_pairs(hook: Hooks, point: PointName, view: Any) -> None:  # noqa: ANN401  # a view
@@ -189,7 +189,7 @@ def keep_pairs(hook: Hooks, point: PointName, view: Any) -> None:  # noqa: ANN40
         return
     shown = tuple(fold((hook,), point, view).view.messages)
     if not is_paired(shown):
-        raise broken("pairs", _parted(hook, point, shown), view)
+        raise broken("pairs", hook.name, _parted(hook, point, shown), view)
 
 
 def _parted(hook: Hooks, point: PointName, shown: Any) -> str:  # noqa: ANN401  # messages

@@ -81,7 +81,7 @@ def _lifted(
         f"writer's. Put {first.name!r} after {later.name!r}, or decide by a verdict, "
         f"which no later hook lifts: {VERDICTS[field]}."
     )
-    return broken("stands", sentence, view)
+    return broken("stands", later.name, sentence, view)
 
 
 VERDICTS: Final = {
@@ -121,4 +121,4 @@ def _slipped(
         f"arguments {names} then changed to some for which it says {brief(decision)}. "
         f"Put {gate.name!r} after {names}, so that it decides about what will run."
     )
-    return broken("stands", sentence, view)
+    return broken("stands", gate.name, sentence, view)
