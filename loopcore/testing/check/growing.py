@@ -1,13 +1,14 @@
 """Memos that grow without end, told from those that are bounded or get a note late."""
 
+from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from attrs import define
 from returns.result import Success
 
 from loopcore.config import LoopConfig
 from loopcore.frozen import dump_json, evolve
 from loopcore.hooks.rule import Hooks
-from loopcore.inputs import Input
 from loopcore.messages import transcript
 from loopcore.reducer import advance
 from loopcore.state import State
@@ -58,15 +59,13 @@ def refuse_growing(
         Breach: for a memo that still grows.
     """
     grow = [h for h in hooks if sizes[h.name][-1] - sizes[h.name][-2] > FIRST]
-    further = _Further(
-        LoopConfig(model="test:model", tools=talk.offer.tools, hooks=hooks)
-    )
-    further.state, further.said = reached
+    config = LoopConfig(model="test:model", tools=talk.offer.tools, hooks=hooks)
+    further = _Further(config, talk, *reached)
     turns = MEASURED[-1]
     for until in LATER:
         if not grow:
             return
-        further.go_on(talk, until - turns)
+        take(until - turns, further.say)
         turns = until
         for hook in hooks:
             sizes[hook.name].append(size(further.state, hook.name))
@@ -76,31 +75,38 @@ def refuse_growing(
             _refuse(hook, sizes[hook.name], further.state)
 
 
+def take(turns: int, say: Callable[[], bool]) -> None:
+    """Say one thing after the other until so many of them have begun a turn.
+
+    A hook that fails ends its run, and the next one begins.
+    """
+    done = 0
+    for _ in range(STEPS * turns):
+        if done >= turns:
+            return
+        done += say()
+
+
+@define
 class _Further:
     """The run goes on without being looked at; what it stores is forgotten in between."""
 
-    def __init__(self, config: LoopConfig) -> None:
-        self._config = config
-        self.state = State.start(config, run_id="further")
-        self.said = 0
+    config: LoopConfig
+    talk: Talk
+    state: State
+    said: int
 
-    def go_on(self, talk: Talk, turns: int) -> None:
-        """So many turns more. A hook that fails ends its run, and the next one begins."""
-        done = 0
-        for _ in range(STEPS * turns):
-            if done >= turns:
-                return
-            self.said += 1
-            before = self.state.requests
-            self._give(talk(self.state, self.said))
-            done += self.state.requests != before
-            if not self.state.waiting and len(self.state.transcript) > KEPT:
-                self.state = evolve(self.state, transcript=transcript())
-
-    def _give(self, given: Input) -> None:
-        moved = advance(self._config, self.state, given, at=float(self.said))
+    def say(self) -> bool:
+        """Say one thing more; whether that began a turn."""
+        self.said += 1
+        before, given = self.state.requests, self.talk(self.state, self.said)
+        moved = advance(self.config, self.state, given, at=float(self.said))
         if isinstance(moved, Success):
             self.state, _ = moved.unwrap()
+        begun = self.state.requests != before
+        if not self.state.waiting and len(self.state.transcript) > KEPT:
+            self.state = evolve(self.state, transcript=transcript())
+        return begun
 
 
 def _refuse(hook: Hooks, sizes: list[int], state: State) -> None:

@@ -16,7 +16,7 @@ from loopcore.state import State
 from loopcore.testing.check.asking import Asked, ask, failing
 from loopcore.testing.check.broken import Breach, broken
 from loopcore.testing.check.course import Offer, program_of
-from loopcore.testing.check.growing import MEASURED, Sizes, refuse_growing, size
+from loopcore.testing.check.growing import MEASURED, Sizes, refuse_growing, size, take
 from loopcore.testing.check.one_view import Judge, keep_pairs
 from loopcore.testing.check.rebuilt import Copies
 from loopcore.testing.check.talk import Talk
@@ -41,7 +41,7 @@ def long_run(hooks: tuple[Hooks, ...], offer: Offer, judge: Judge) -> list[Seen]
     run = LongRun(hooks, offer, judge)
     sizes: Sizes = {hook.name: [] for hook in hooks}
     for turns in MEASURED:
-        run.go_on(turns)
+        take(turns - run.turns, run.say)
         for name, measured in sizes.items():
             measured.append(size(run.state, name))
     refuse_growing(hooks, sizes, run.talk, (run.state, run.said))
@@ -148,21 +148,20 @@ class LongRun:
         self.begun = self.state = State.start(self.config, run_id=RUN_ID)
         self._taken: list[tuple[Input, float]] = []
         self._numbers: list[int] = []
-        self._turns = self.said = 0
+        self.turns = self.said = 0
 
-    def go_on(self, turns: int) -> None:
-        """As far as this turn, of all runs counted together.
+    def say(self) -> bool:
+        """Say one thing more; whether that began a turn.
 
         Raises:
-            Breach: for a law that is broken on the way, as short as it is found again.
+            Breach: for a law that is broken by that, as short as it is found again.
         """
-        for _ in range(STEPS * turns):
-            if self._turns >= turns:
-                return
-            self.said += 1
-            found = self.give(self.said)
-            if found:
-                raise self._shortened(found)
+        self.said += 1
+        before = self.turns
+        found = self.give(self.said)
+        if found:
+            raise self._shortened(found)
+        return self.turns != before
 
     def give(self, number: int) -> Breach | None:
         """What happens as the nth thing of all; the law that is broken by that."""
@@ -178,7 +177,7 @@ class LongRun:
             return None
         before = self.state.requests
         self.state, _ = moved.unwrap()
-        self._turns += self.state.requests != before
+        self.turns += self.state.requests != before
         return self._failed()
 
     def _late(self, found: Breach) -> Breach:
@@ -231,9 +230,6 @@ class LongRun:
                 return (found, run._numbers) if same else None
         return None
 
-
-STEPS: Final = 8
-"""How many inputs a turn takes, at most."""
 
 MOST: Final = 5_000
 """How much is said, at most, in runs that are driven again so that one becomes shorter."""
