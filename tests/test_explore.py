@@ -5,12 +5,17 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from array import array
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from random import Random
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
-from attrs import frozen
+from attrs import define, frozen
 
 from loopcore import (
     Abort,
@@ -47,6 +52,7 @@ from loopcore.hooks import (
 from loopcore.journal import Journal, replay
 from loopcore.testing import explore
 from loopcore.testing.explore import limits, search
+from loopcore.testing.explore.states import Numbers
 from loopcore.testing.invariants import Moment, hold
 
 ADD: Final = ToolSpec("add")
@@ -629,3 +635,110 @@ def test_a_law_that_changes_itself_is_refused() -> None:
         TypeError, match=r"in itself' changes itself.*return a new one: `return Notes"
     ):
         explore(config(), "go", replies=["done"], check=Notes())
+
+
+@define
+class Unfrozen:
+    """A record that can change."""
+
+    count: int = 0
+
+
+@frozen
+class Holder:
+    """A record that cannot, and holds what can."""
+
+    held: Any
+
+
+@dataclass
+class Data:
+    """A record of the standard library that can change."""
+
+    count: int = 0
+
+
+class Plain:
+    """An object like any other."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+class Slotted:
+    """An object without a dict."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+def up(one: Any) -> None:
+    """Count in an object."""
+    one.count += 1
+
+
+CHANGING: Final[dict[str, tuple[Callable[[], Any], Callable[[Any], object]]]] = {
+    "list": (list, lambda a: a.append(1)),
+    "dict": (dict, lambda a: a.update({len(a): 1})),
+    "set": (set, lambda a: a.add(len(a))),
+    "Counter": (Counter, lambda a: a.update("x")),
+    "defaultdict": (
+        lambda: defaultdict[int, int](int),
+        lambda a: a.update({len(a): 1}),
+    ),
+    "OrderedDict": (OrderedDict, lambda a: a.update({len(a): 1})),
+    "deque": (deque, lambda a: a.append(1)),
+    "bytearray": (bytearray, lambda a: a.append(1)),
+    "array": (lambda: array("i"), lambda a: a.append(1)),
+    "attrs": (Unfrozen, up),
+    "dataclass": (Data, up),
+    "namespace": (lambda: SimpleNamespace(count=0), up),
+    "object": (Plain, up),
+    "slots": (Slotted, up),
+    "Random": (lambda: Random(1), lambda a: a.random()),  # noqa: S311  # any
+    "in a tuple": (lambda: ([],), lambda a: a[0].append(1)),
+    "in a dict": (lambda: {"a": deque[int]()}, lambda a: a["a"].append(1)),
+    "in a frozen record": (lambda: Holder(Counter()), lambda a: a.held.update("x")),
+    "in an object": (lambda: SimpleNamespace(a=Plain()), lambda a: up(a.a)),
+}
+"""All that can change, how it is made and what changes it."""
+
+
+@pytest.mark.parametrize("kind", CHANGING)
+def test_a_law_that_changes_what_it_holds_is_refused(kind: str) -> None:
+    """Whatever that is, and however deep it lies."""
+    make, change = CHANGING[kind]
+
+    class Notes:
+        """It changes what it holds."""
+
+        def __init__(self) -> None:
+            self.held = make()
+
+        def see(self, moment: Moment) -> "Notes":  # noqa: ARG002  # it looks at nothing
+            """Look at a step."""
+            change(self.held)
+            return self
+
+    with pytest.raises(TypeError, match="changes itself"):
+        explore(config(), "go", replies=["done"], check=Notes())
+
+
+@pytest.mark.parametrize("kind", CHANGING)
+def test_what_changes_has_another_number_then(kind: str) -> None:
+    make, change = CHANGING[kind]
+    numbers, one = Numbers(), make()
+    first = numbers.of(one)
+
+    assert first == numbers.of(one)
+    change(one)
+    assert first != numbers.of(one)
+
+
+def test_what_holds_itself_has_a_number() -> None:
+    numbers, loop = Numbers(), SimpleNamespace(a=[])
+    loop.a.append(loop)
+
+    assert numbers.of(loop) == numbers.of(loop)
