@@ -1,7 +1,7 @@
 """A run under the hooks that are checked: led to a point, and gone over again."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from attrs import define, field, frozen
 from hypothesis import strategies as st
@@ -189,7 +189,7 @@ def _elsewhere(state: State) -> tuple[Input, ...]:
     return (*others, Abort("elsewhere")) if state.stage != "idle" else ()
 
 
-Said = list[tuple[Heard, dict[str, Any]]]
+Said: TypeAlias = list[tuple[Heard, dict[str, Any]]]
 
 
 def _said(found: Course, before: State, given: Input, at: float | None) -> Said:

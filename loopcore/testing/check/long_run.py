@@ -1,6 +1,6 @@
 """A long run: what hooks do late, and what they do about all that may go wrong."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from attrs import define, field
@@ -134,6 +134,10 @@ def kind_of(view: Any) -> tuple[object, ...]:  # noqa: ANN401  # a view of any p
     )
 
 
+Broken: TypeAlias = tuple[Breach, list[int]]
+"""A law that is broken, and the numbers of what was said until then."""
+
+
 class LongRun:
     """A run that goes on and on, and what was given to it."""
 
@@ -208,20 +212,27 @@ class LongRun:
         """The same law of the same hook, broken by fewer things that happen."""
         numbers, chunk, left = self._numbers, len(self._numbers) // 2, MOST
         while chunk and left > 0:
-            for start in range(0, len(numbers), chunk):
-                left -= len(numbers)
-                fewer = numbers[:start] + numbers[start + chunk :]
-                again = self._again(fewer, found)
-                if again:
-                    found, numbers = again
-                    break
+            again, tried = self._first(_without(numbers, chunk), found)
+            left -= tried * len(numbers)
+            if again:
+                found, numbers = again
             else:
                 chunk //= 2
         return found
 
-    def _again(
-        self, numbers: Iterable[int], sought: Breach
-    ) -> tuple[Breach, list[int]] | None:
+    def _first(
+        self, ways: Iterable[list[int]], sought: Breach
+    ) -> tuple[Broken | None, int]:
+        """The first of these ways that still leads there, and how many were tried."""
+        tried = 0
+        for way in ways:
+            tried += 1
+            again = self._again(way, sought)
+            if again:
+                return again, tried
+        return None, tried
+
+    def _again(self, numbers: Iterable[int], sought: Breach) -> Broken | None:
         run = LongRun(self._hooks, self.talk.offer, self.watch.judge)
         for number in numbers:
             found = run.give(number)
@@ -233,6 +244,12 @@ class LongRun:
 
 MOST: Final = 5_000
 """How much is said, at most, in runs that are driven again so that one becomes shorter."""
+
+
+def _without(numbers: list[int], chunk: int) -> Iterator[list[int]]:
+    """These, each time without so many others of them."""
+    for start in range(0, len(numbers), chunk):
+        yield numbers[:start] + numbers[start + chunk :]
 
 
 def _who(found: Breach) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """The laws that one view shows: a hook is asked about it, again, and about its copy."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import attrs
 from attrs import frozen
@@ -10,6 +10,7 @@ from loopcore.hooks.fold import fold
 from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.hooks.views import ContextView
+from loopcore.messages import AssistantMessage, ToolResultMessage
 from loopcore.runtime.purity import (
     UNKNOWN,
     Lookout,
@@ -23,7 +24,7 @@ from loopcore.testing.check.broken import broken
 from loopcore.testing.strategies.history import is_paired
 from loopcore.testing.strategies.listening import Heard
 
-Cares = Callable[[Any], bool]
+Cares: TypeAlias = Callable[[Any], bool]
 
 
 @frozen
@@ -203,15 +204,19 @@ def _parted(hook: Hooks, point: PointName, shown: Any) -> str:  # noqa: ANN401  
 
 def unpaired(shown: Any) -> str:  # noqa: ANN401  # messages
     """The first call or result that stands alone."""
-    from loopcore.messages import AssistantMessage, ToolResultMessage  # noqa: PLC0415
-
     calls = {c.id for m in shown if isinstance(m, AssistantMessage) for c in m.calls}
     results = {m.call_id for m in shown if isinstance(m, ToolResultMessage)}
-    for message in shown:
-        if isinstance(message, ToolResultMessage) and message.call_id not in calls:
-            return f"the result of {message.call_id!r} is shown without its call"
-        if isinstance(message, AssistantMessage):
+    alone = (_alone(message, calls, results) for message in shown)
+    return next(filter(None, alone), "a result does not stand beside its call")
+
+
+def _alone(message: object, calls: set[str], results: set[str]) -> str:
+    """What of this message is not among these calls and results."""
+    match message:
+        case ToolResultMessage(call_id=call) if call not in calls:
+            return f"the result of {call!r} is shown without its call"
+        case AssistantMessage():
             lost = [c.id for c in message.calls if c.id not in results]
-            if lost:
-                return f"the call {lost[0]!r} is shown without its result"
-    return "a result does not stand beside its call"
+            return f"the call {lost[0]!r} is shown without its result" if lost else ""
+        case _:
+            return ""
