@@ -201,7 +201,7 @@ def _batch(config: AnyConfig, turn: Turn, reply: AssistantMessage) -> tuple[Turn
     return open_batch(config, turn, reply), "prepare_tool_call"
 
 
-CUT = frozenset(("length", "refusal"))
+CUT: Final = frozenset(("length", "refusal"))
 
 
 def _withhold(

@@ -8,10 +8,9 @@
 It prints a line a fault: caught or survived, after how many seconds, by which law or test.
 It exits with 1 if one survives or is caught by another law, if the code has changed so that
 a patch does not fit (its line then says stale, and in which file), or if the tests fail
-without any fault. The first takes one minute, and is done by the tests too; with `--all` a
-fault survives if no suite
-catches it: not the properties of runs, not the tests of the decisions, not the traces; that
-takes about twenty minutes.
+without any fault. The first takes one minute, and is done by the tests too. With `--all` a
+fault survives if no suite catches it: not the properties of runs, not the tests of the
+decisions, not the traces; that takes about twenty minutes.
 """
 
 import argparse

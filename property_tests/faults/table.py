@@ -82,8 +82,8 @@ REQUESTS: Final = (
     fault(
         "the calls of a reply cut by its length run",
         MODEL,
-        'CUT = frozenset(("length", "refusal"))',
-        'CUT = frozenset(("refusal",))',
+        'CUT: Final = frozenset(("length", "refusal"))',
+        'CUT: Final = frozenset(("refusal",))',
         f"{CALLS}::test_calls_run_together_or_one_by_one",
     ),
 )

@@ -1,6 +1,7 @@
 """Who set a setting: an input, a hook between turns, or the configuration."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from attrs import frozen
 
@@ -13,7 +14,7 @@ from loopcore.journal.history import wrote
 from loopcore.journal.tables import short
 from loopcore.settings import Settings
 
-LASTING = "prepare_next_turn"
+LASTING: Final = "prepare_next_turn"
 """The point at which hooks write settings; elsewhere they change one request."""
 
 
@@ -26,6 +27,7 @@ class Setting:
 
 
 def setting(past: Past, name: str) -> Iterator[str]:
+    """What a setting was at the end, and who had set it, in lines."""
     settings = past.end.settings
     if not has_field(settings, name):
         unknown(
