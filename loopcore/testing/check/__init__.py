@@ -6,13 +6,13 @@ from warnings import warn
 
 from loopcore.config import Nested
 from loopcore.hooks.rule import Hooks
-from loopcore.testing.check.checking import Check, Checked
+from loopcore.testing.check.checking import Check, CheckedHooks
 from loopcore.testing.check.course import Offer
 from loopcore.testing.check.offered import toolsets
 from loopcore.testing.check.one_view import Cares
 from loopcore.tools import ToolLike
 
-__all__ = ["Checked", "check_hooks"]
+__all__ = ["CheckedHooks", "check_hooks"]
 
 EXAMPLES: Final = 200
 
@@ -23,7 +23,7 @@ def check_hooks(
     examples: int = EXAMPLES,
     services: Mapping[str, Iterable[object]] | None = None,
     cares: Cares | None = None,
-) -> Checked:
+) -> CheckedHooks:
     """Assert that hooks are total, deterministic, pure, honest about fields and memory.
 
     They run, each by itself and all together in this order, in real runs that are made

@@ -15,7 +15,7 @@ from loopcore.testing.check.asking import Asked
 from loopcore.testing.check.broken import Breach, told
 from loopcore.testing.check.course import Course, Offer, course, gone_over
 from loopcore.testing.check.elsewhere import Sample, ask_elsewhere
-from loopcore.testing.check.endless import LIMIT, Endless, limited
+from loopcore.testing.check.endless import LIMIT, NeverBack, limited
 from loopcore.testing.check.fitting import Fitting
 from loopcore.testing.check.long_run import long_run
 from loopcore.testing.check.offered import makeable
@@ -30,7 +30,7 @@ MADE_UP: Final = (
 
 
 @frozen
-class Checked:
+class CheckedHooks:
     """What was seen of hooks that kept all laws.
 
     `views` says at how many views each was asked, `wrote` about how many it said
@@ -75,7 +75,7 @@ class Check:
         return tuple(dict.fromkeys(p for hook in self.hooks for p in hook.functions))
 
     @property
-    def checked(self) -> Checked:
+    def checked(self) -> CheckedHooks:
         """What was seen."""
         never = tuple(
             f"{hook.name} was never asked at {point}"
@@ -83,7 +83,9 @@ class Check:
             for point in hook.functions
             if not self.views[hook.name, point]
         )
-        return Checked(dict(self.views), dict(self.wrote), (*never, *self.unchecked))
+        return CheckedHooks(
+            dict(self.views), dict(self.wrote), (*never, *self.unchecked)
+        )
 
     def found(self, most: int) -> Breach | None:
         """A law that is broken, in one of so many runs or in what comes after them.
@@ -93,8 +95,8 @@ class Check:
         try:
             with limited(self.seconds):
                 return self.examples(most) or self.rest()
-        except Endless as endless:
-            return endless.broken
+        except NeverBack as found:
+            return found.broken
 
     def examples(self, most: int) -> Breach | None:
         """The simplest way in which one of so many runs breaks a law, if one does."""

@@ -22,7 +22,7 @@ TICKS: Final = 4
 ASKS: Final = (ask.__code__, Listening.__call__.__code__)
 
 
-class Endless(BaseException):
+class NeverBack(BaseException):
     """Raised inside a hook that does not come back; no hook takes it for its own."""
 
     def __init__(self, found: Breach) -> None:
@@ -41,14 +41,14 @@ class _Watch:
         """The same call for the last time: it is ended.
 
         Raises:
-            Endless: naming the hook and its view.
+            NeverBack: naming the hook and its view.
         """
         call = _call(frame)
         self.times = self.times + 1 if call is self.call and call else 0
         self.call = call
         if call and self.times >= TICKS and not _is_debugged():
             self.times = 0
-            raise Endless(_told(call, frame, self.seconds))
+            raise NeverBack(_told(call, frame, self.seconds))
 
 
 def _is_debugged() -> bool:

@@ -89,7 +89,7 @@ class Onlooker:
 
     def _is_new(self, heard: Heard) -> bool:
         """Whether a view of this kind was not seen before."""
-        kind = (heard.hook.name, heard.point, *kind_of(heard.view))
+        kind = (heard.hook.name, heard.point, *look_of(heard.view))
         is_new = kind not in self.kinds
         self.kinds.add(kind)
         return is_new
@@ -121,7 +121,7 @@ EARLY: Final = 12
 """Each of so many turns is a kind of its own."""
 
 
-def kind_of(view: Any) -> tuple[object, ...]:  # noqa: ANN401  # a view of any point
+def look_of(view: Any) -> tuple[object, ...]:  # noqa: ANN401  # a view of any point
     """What makes this view another than those seen before."""
     message, error = getattr(view, "message", None), getattr(view, "error", None)
     return (
