@@ -1,11 +1,11 @@
 """Values that cannot change: frozen JSON, vectors, and the word for "not mentioned".
 
-This module imports nothing of ours. It alone names pyrsistent, and only its pure-Python
-vector: the C one lets the garbage collector clear records that are still held.
+This module imports nothing of ours but `evolve`, which it gives too. It alone names
+pyrsistent, and only its pure-Python vector: the C one lets the garbage collector clear
+records that are still held.
 """
 
 import enum
-import functools
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -25,6 +25,8 @@ from pyrsistent import PVector
 from pyrsistent._pvector import (
     python_pvector,  # pyright: ignore[reportUnknownVariableType]  # untyped upstream
 )
+
+from loopcore.evolving import evolve as evolve  # noqa: PLC0414  # it is exported
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -321,64 +323,6 @@ def finite(record: object, field: "attrs.Attribute[Any]", value: float | None) -
         where = f"{type(record).__name__}({field.alias}=...)"
         message = f"{where} takes a finite number; it got {value}"
         raise ValueError(message)
-
-
-if TYPE_CHECKING:
-    from attrs import evolve as evolve  # noqa: PLC0414  # it is exported
-else:
-    _COPIERS: dict[tuple, Callable] = {}
-    THAWED = "__init__", "__setattr__"
-
-    def evolve(record: Any, /, **changes: Any) -> Any:  # noqa: ANN401  # any record
-        """The record with these fields changed: `attrs.evolve` at a tenth of its cost.
-
-        Converters and validators are not run; a name that is no field raises TypeError.
-        """
-        key = type(record), *changes
-        copier = _COPIERS.get(key) or _copier(*key)
-        return copier(record, *changes.values())
-
-    def _copier(cls: type, *changed: str) -> Callable[..., Any]:
-        """A function compiled for these fields, since record copies dominate a step.
-
-        It fills a thawed twin of the class, whose fields can be set at full speed, and
-        then freezes it. Classes that can be weakly referenced have no such twin.
-        """
-        names = {field.alias: field.name for field in attrs.fields(cls)}
-        _refuse_unknown(cls, changed, names)
-        twin = not cls.__weakrefoffset__
-        line = "_.{0} = {1}" if twin else "set_{0}(_, {1})"
-        new = {alias: f"new_{alias}" for alias in changed}
-        values = [
-            (name, new.get(alias, f"old.{name}")) for alias, name in names.items()
-        ]
-        body = "; ".join(line.format(*both) for both in values)
-        made, frozen = ("Twin()", "_.__class__ = cls") if twin else ("New(cls)", "pass")
-        arguments = ", ".join(("old", *new.values()))
-        source = f"def copy({arguments}): _ = {made}; {body}; {frozen}; return _"
-        known = {"cls": cls, "New": object.__new__}
-        if twin:
-            known["Twin"] = _twin(cls)
-        else:
-            known |= {f"set_{n}": _member(cls, n).__set__ for n in names.values()}
-        exec(source, known)  # noqa: S102  # names of fields are all that varies
-        return _COPIERS.setdefault((cls, *changed), known["copy"])
-
-    def _refuse_unknown(
-        cls: type, changed: Iterable[str], known: Iterable[str]
-    ) -> None:
-        for name in changed:
-            if name not in known:
-                message = f"{cls.__name__} has no field {name!r}"
-                raise TypeError(message)
-
-    @functools.cache
-    def _twin(cls: type) -> type:
-        plain = {name: getattr(object, name) for name in THAWED}
-        return type("Twin", cls.__bases__, {"__slots__": cls.__slots__} | plain)
-
-    def _member(cls: type, name: str) -> Any:  # noqa: ANN401  # a slot of the class
-        return next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
 
 
 def constructor(cls: type[T]) -> type[T]:
