@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -234,16 +235,24 @@ async def later(request: CallModel) -> str:
         (busy, ModelError("busy", "overloaded")),
         (
             broken,
-            ModelError("OSError: gone (test_doubles_auto.py:{}, in broken)", "raised"),
+            ModelError("OSError: gone at test_doubles_auto.py:{}", "raised"),
         ),
         (
             later,
-            ModelError("OSError: gone (test_doubles_auto.py:{}, in broken)", "raised"),
+            ModelError("OSError: gone at test_doubles_auto.py:{}", "raised"),
+        ),
+        (
+            partial(misread),
+            ModelError(
+                "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 "
+                "column 2 (char 1) at test_doubles_auto.py:{}",
+                "raised",
+            ),
         ),
         (
             missing,
             ModelError(
-                "KeyError: 'test:function' (test_doubles_auto.py:{}, in missing)",
+                "KeyError: 'test:function' at test_doubles_auto.py:{}",
                 "raised",
             ),
         ),
@@ -251,7 +260,7 @@ async def later(request: CallModel) -> str:
             misread,
             ModelError(
                 "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 "
-                "column 2 (char 1) (test_doubles_auto.py:{}, in misread)",
+                "column 2 (char 1) at test_doubles_auto.py:{}",
                 "raised",
             ),
         ),
@@ -279,10 +288,10 @@ def test_what_a_function_in_a_script_raises_is_told_with_its_line() -> None:
     ]
 
     assert answers[1] is not None
-    assert "gone (test_doubles_auto.py:" in str(answers[1].value)
+    assert "gone at test_doubles_auto.py:" in str(answers[1].value)
 
 
-LINE: Final = re.compile(r":\d+(?=, in)")
+LINE: Final = re.compile(r"(?<=\.py):\d+")
 
 
 def test_what_is_no_function_is_refused() -> None:

@@ -14,10 +14,11 @@ from loopcore.messages import AssistantMessage, ToolCall
 from loopcore.reducer import Given, RunResult, advance
 from loopcore.runtime.interpreter import Answered, Interpreter, Perform
 from loopcore.runtime.model import Called, Model
+from loopcore.runtime.parts import EFFECTS
 from loopcore.state import State
 from loopcore.testing.differences import clipped, differences, lines
 from loopcore.testing.doubles.answers import NoAnswer, answer_to
-from loopcore.testing.doubles.scripted import EFFECTS, ScriptedTools
+from loopcore.testing.doubles.scripted import ScriptedTools
 
 __all__ = ["EffectScript", "advanced", "answer_to", "call_of", "described"]
 

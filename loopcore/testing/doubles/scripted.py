@@ -2,16 +2,14 @@
 
 import asyncio
 import re
-import traceback
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from inspect import isawaitable
-from pathlib import PurePath
 from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
 
 from loopcore.config import AnyConfig, Nested
-from loopcore.effects import CallModel, Consult, RequestApproval, RunTool, Sleep
+from loopcore.effects import CallModel
 from loopcore.events import Tell
 from loopcore.inputs import INPUTS, Approve, Edit, Reject, Respond
 from loopcore.messages import (
@@ -24,8 +22,9 @@ from loopcore.messages import (
     ToolCall,
 )
 from loopcore.runtime.model import Called, Model
-from loopcore.runtime.outcome import spoken
+from loopcore.runtime.parts import EFFECTS
 from loopcore.runtime.tool import Tool
+from loopcore.testing.invariants.mistakes import named
 from loopcore.tools import ToolOutput, ToolSpec
 
 Said: TypeAlias = str | Part | Iterable[str | Part] | AssistantMessage | ModelError
@@ -39,7 +38,6 @@ NO_REPLY: Final = (
 )
 
 DECISIONS: Final = (Approve, Edit, Reject, Respond)
-EFFECTS: Final = (CallModel, RunTool, RequestApproval, Consult, Sleep)
 FOREIGN: Final = (*INPUTS, *DECISIONS, *EFFECTS, AssistantMessage, ModelError)
 """What a person, a model or the loop says, and no tool and no service."""
 
@@ -130,18 +128,7 @@ async def _asked(function: Callable[[CallModel], Any], effect: CallModel) -> Any
     except (asyncio.CancelledError, TimeoutError):
         raise  # whoever awaits it knows what these mean
     except Exception as problem:  # noqa: BLE001  # it is what the model says
-        return ModelError(f"{spoken(problem)}{_place(function, problem)}", "raised")
-
-
-def _place(function: object, problem: Exception) -> str:
-    """Where it was raised: in the function's own file, if it came from deeper down."""
-    frames = traceback.extract_tb(problem.__traceback__)[1:]
-    own = getattr(getattr(function, "__code__", None), "co_filename", None)
-    ours = [frame for frame in frames if frame.filename == own] or frames
-    if not ours:
-        return ""
-    last = ours[-1]
-    return f" ({PurePath(last.filename).name}:{last.lineno}, in {last.name})"
+        return ModelError(named(problem), "raised")
 
 
 async def _told(reply: Called, tell: Tell) -> Called:
