@@ -1,7 +1,7 @@
 """Asking every hook twice: LOOPCORE_CHECK=1 finds hooks that do not say the same again."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from attrs import frozen
 
@@ -15,7 +15,7 @@ from loopcore.runtime.purity.watch import Lookout
 
 C = TypeVar("C", bound=AnyConfig)
 
-UNKNOWN = (
+UNKNOWN: Final = (
     "What it says must follow from its view alone; something else makes the difference, "
     "which is not seen from here."
 )

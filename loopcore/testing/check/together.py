@@ -1,6 +1,6 @@
 """Hooks that stand together: what one forbids, no later one allows."""
 
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from loopcore.frozen import UNSET, evolve
 from loopcore.hooks.fold import Folded, fold
@@ -11,7 +11,7 @@ from loopcore.runtime.purity import brief
 from loopcore.testing.check.asking import ask, place
 from loopcore.testing.check.broken import Breach, broken
 
-Hooked = tuple[Hooks, ...]
+Hooked: TypeAlias = tuple[Hooks, ...]
 
 
 def first_at(hooks: Hooked, point: PointName) -> Hooks | None:
