@@ -29,9 +29,11 @@ SPARES_A_STAGE: Final = (
 SPARES_A_LOOK: Final = "what stands before is done, and is passed over when looked at"
 ONE_BY_ONE: Final = "calls that do not run are then passed one by one, to the same end"
 NOTHING_IS_OPEN: Final = (
-    "after a reply or its failure nothing waits and nothing runs inside, so winding up "
-    "asks no configuration and tells of nothing that was cancelled"
+    "before a request, after its reply or failure and after a turn nothing waits and "
+    "nothing runs inside, so winding up asks no configuration and cancels nothing"
 )
+NO_STATE: Final = "it looks at no state: it has one since all checks of the door do"
+HOOKS_ALONE: Final = "hooks alone ask services, and what hooks asked is found before"
 FALSE_ENOUGH: Final = "it is only asked whether it is true, and None is as untrue"
 FALLS_THROUGH: Final = "what stands after the match comes to the same"
 FOR_TYPES: Final = "a turn that ends a run has a reply: the other branch is for types"
@@ -65,6 +67,39 @@ EXPLAINED: Final[tuple[Survivor, ...]] = (
     Survivor(
         "model.on_model_error", "_give_up(config,", "_give_up(None,", NOTHING_IS_OPEN
     ),
+    Survivor(
+        "model.transform_context", "wind_up(config,", "wind_up(None,", NOTHING_IS_OPEN
+    ),
+    Survivor(
+        "model.transform_context",
+        "state, out,",
+        "wind_up(config, state, None,",
+        NOTHING_IS_OPEN,
+    ),
+    Survivor("model.accepted", "_give_up(config,", "_give_up(None,", NOTHING_IS_OPEN),
+    Survivor(
+        "turn.prepare_next_turn", "wind_up(config,", "wind_up(None,", NOTHING_IS_OPEN
+    ),
+    Survivor(
+        "turn.prepare_next_turn",
+        "state, out,",
+        "wind_up(config, state, None,",
+        NOTHING_IS_OPEN,
+    ),
+    Survivor(
+        "turn.should_stop_after_turn",
+        "wind_up(config,",
+        "wind_up(None,",
+        NOTHING_IS_OPEN,
+    ),
+    Survivor(
+        "turn.should_stop_after_turn",
+        "state, out,",
+        "wind_up(config, state, None,",
+        NOTHING_IS_OPEN,
+    ),
+    Survivor("door.prompt", "_sayable(state,", "_sayable(None,", NO_STATE),
+    Survivor("step.answer", "case Consult(): return state, None", "", HOOKS_ALONE),
     Survivor("model.give_up", "wind_up(config,", "wind_up(None,", NOTHING_IS_OPEN),
     Survivor("model.give_up", "out, stop)", "failed), None, stop)", NOTHING_IS_OPEN),
     Survivor("model.after_model_call", "_withhold(config,", "(None,", NOTHING_IS_OPEN),
