@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from fractions import Fraction
 from random import Random
 from typing import Final
 
@@ -12,6 +11,7 @@ from attrs import define, field
 from loopcore.fan import is_array, is_object
 from loopcore.frozen import EMPTY, FrozenDict, Json, dump_json, freeze
 from loopcore.schemas import path, sentence, whole_check
+from loopcore.testing.doubles.numbers import bounds, span, whole_step
 from loopcore.testing.doubles.schemas import NoValue, Reading, Schema, kinds
 from loopcore.testing.doubles.texts import NoPattern, matching, text_for, word
 
@@ -22,9 +22,6 @@ DEEP: Final = 4
 """Below this depth a value holds no more than it must."""
 
 DEEPEST: Final = 40
-
-RANGE: Final = 100
-"""How far numbers go from a bound that has no other beside it."""
 
 MORE: Final = 2
 """How many items an array has, at most, beyond those that it must have."""
@@ -219,17 +216,17 @@ class _Making:
 
     def integer(self, schema: FrozenDict[Json]) -> int:
         """A whole number within its bounds."""
-        step = _whole_step(schema.get("multipleOf", 1))
-        low, high = _bounds(schema, step)
+        step = whole_step(schema.get("multipleOf", 1))
+        low, high = bounds(schema, step)
         return self.random.randint(low, high) * step
 
     def number(self, schema: FrozenDict[Json]) -> float:
         """A number within its bounds, with two digits if there is room for them."""
         if "multipleOf" in schema:
             step = schema["multipleOf"]
-            low, high = _bounds(schema, step)
+            low, high = bounds(schema, step)
             return float(round(self.random.randint(low, high) * step, 10))
-        least, most = _span(schema)
+        least, most = span(schema)
         value = round(self.random.uniform(least, most), 2)
         return value if least < value < most else (least + most) / 2
 
@@ -347,48 +344,3 @@ def _items(schema: FrozenDict[Json]) -> tuple[tuple[Schema, ...], Schema]:
     if is_array(items):
         return tuple(items), schema.get("additionalItems", True)
     return tuple(schema.get("prefixItems", ())), items
-
-
-# Numbers.
-
-
-def _whole_step(step: float) -> int:
-    """The smallest whole number of steps of this size that is whole itself."""
-    if isinstance(step, int):
-        return step
-    for times in range(1, 1001):
-        if float(step * times).is_integer():
-            return int(step * times)
-    message = f"no integer is a multiple of {step}"
-    raise NoValue(message)
-
-
-def _span(schema: FrozenDict[Json]) -> tuple[float, float]:
-    """The least and the largest number; what is not said of them is made up."""
-    low = max(_said(schema, "minimum", "exclusiveMinimum"), default=None)
-    high = min(_said(schema, "maximum", "exclusiveMaximum"), default=None)
-    if low is None:
-        low = 0 if high is None or high >= 0 else high - RANGE
-    return low, low + RANGE if high is None else high
-
-
-def _said(schema: FrozenDict[Json], *keys: str) -> Iterator[float]:
-    """The bounds that are numbers: in older schemas the second one is a yes or no."""
-    found = (schema.get(key) for key in keys)
-    return (n for n in found if isinstance(n, int | float) and not isinstance(n, bool))
-
-
-def _bounds(schema: FrozenDict[Json], step: float) -> tuple[int, int]:
-    """The least and the largest number of steps."""
-    least, most = _span(schema)
-    whole = isinstance(step, int)
-    low = math.ceil(Fraction(least) / step if whole else least / step)
-    high = math.floor(Fraction(most) / step if whole else most / step)
-    if low * step == schema.get("exclusiveMinimum"):
-        low += 1
-    if high * step == schema.get("exclusiveMaximum"):
-        high -= 1
-    if low > high:
-        message = f"no multiple of {step} lies between {least} and {most}"
-        raise NoValue(message)
-    return low, high
