@@ -9,6 +9,7 @@ from hypothesis import Phase, settings
 
 from loopcore import Abort, LoopConfig, Nested, State, ToolCall, ToolSpec
 from loopcore.hooks import Hooks, Need, ToolCallUpdate, ToolCallView
+from loopcore.state import Running
 from loopcore.testing import AutoModel, explore, loop_machine, simulate
 from loopcore.testing.invariants import Broken, Moment
 
@@ -41,7 +42,7 @@ def watched(check: Any) -> str:
 
 def machined(check: Any) -> str:
     """What `loop_machine` says of it."""
-    found = machine_finds(loop_machine(CONFIG, check), 20)
+    found = machine_finds(loop_machine(CONFIG, check), 8)
     if found is None:
         return ""
     told = re.findall(r"It takes (\d+) input", str(found))
@@ -326,13 +327,13 @@ def failing(function: Any, point: str, **more: Any) -> LoopConfig:
     )
 
 
-def found_in(config: LoopConfig, way: str, **more: Any) -> Any:
+def found_in(config: LoopConfig, way: str, *, examples: int = 100, **more: Any) -> Any:
     """What is found in a configuration."""
     match way:
         case "explore":
             return explore(config, "go", **SCRIPT, **more).counterexample
         case "loop_machine":
-            return machine_finds(loop_machine(config, **more))
+            return machine_finds(loop_machine(config, **more), examples)
         case _:
             shares = {"simulate": 0.0, "simulate, watched": 1.0}
             return simulate(
@@ -411,7 +412,9 @@ def test_whether_a_hook_fails_does_not_depend_on_its_name(
 
 @pytest.mark.parametrize("way", LOOKS)
 def test_a_call_that_does_not_fit_is_no_failure_of_a_hook(way: str) -> None:
-    assert found_in(LoopConfig(model="test:m", tools=[STRICT]), way) is None
+    config = LoopConfig(model="test:m", tools=[STRICT])
+
+    assert found_in(config, way, examples=16) is None
 
 
 @pytest.mark.parametrize("way", LOOKS)
@@ -434,9 +437,10 @@ def test_a_hook_of_a_run_inside_fails_too(way: str) -> None:
 
 @pytest.mark.parametrize("way", LOOKS)
 def test_hooks_may_fail_if_that_is_said(way: str) -> None:
-    config = failing(raising, "transform_context", prepare_tool_call=raising)
+    config = failing(raising, "prepare_tool_call", after_tool_result=raising)
 
-    assert found_in(config, way, hooks_may_fail=True) is None
+    assert found_in(config, way, examples=16) is not None
+    assert found_in(config, way, examples=16, hooks_may_fail=True) is None
 
 
 def test_a_hook_that_fails_after_an_abort_is_heard_of() -> None:
@@ -486,9 +490,16 @@ def test_a_run_inside_may_be_called_with_anything(
 
 def test_a_machine_calls_runs_inside_with_anything() -> None:
     inner = Nested(ToolSpec("sub"), LoopConfig(model="test:inner"))
-    case = loop_machine(LoopConfig(model="test:m", tools=[inner]))
+    config = LoopConfig(model="test:m", tools=[inner])
 
-    assert machine_finds(case, 60) is None
+    assert machine_finds(loop_machine(config, nothing_runs_inside), 20) is not None
+    assert machine_finds(loop_machine(config), 20) is None
+
+
+def nothing_runs_inside(state: State) -> bool:
+    """No run inside has begun."""
+    slots = state.turn.slots if state.turn else ()
+    return not any(isinstance(slot, Running) and slot.child for slot in slots)
 
 
 def fails(_: object) -> Any:
