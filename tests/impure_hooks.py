@@ -128,14 +128,14 @@ CALLS: Final[dict[Callable[[Any], Any], str]] = {
     language: "locale.setlocale()",
 }
 CHANGES: Final[dict[Callable[[Any], Any], str]] = {
-    by_name: "'Counter'",
+    by_name: "the module global 'Counter'",
     Counter().by_type: "'n', an attribute of its class,",
     Counter().in_dict: "'seen', an attribute of its class,",
-    in_module: "'impure_state'",
-    in_namespace: "'SPACE'",
-    in_array: "'NUMBERS'",
-    in_text: "'TEXT'",
-    in_generator: "'KEPT'",
-    deep_down: "'DEEP'",
-    after_much: "'AFTER'",
+    in_module: "the module global 'impure_state'",
+    in_namespace: "the module global 'SPACE'",
+    in_array: "the module global 'NUMBERS'",
+    in_text: "the module global 'TEXT'",
+    in_generator: "the module global 'KEPT'",
+    deep_down: "the module global 'DEEP'",
+    after_much: "the module global 'AFTER'",
 }

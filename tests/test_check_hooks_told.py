@@ -211,7 +211,7 @@ MISUSE: Final[dict[str, tuple[Any, dict[str, Any], str]]] = {
     ),
     "an impossible tool": (
         FINE,
-        {"tools": [NEVER]},
+        {"tools": [NEVER], "examples": 1},
         "no arguments can be made up for 'never'",
     ),
     "a wrong cares": (
@@ -224,6 +224,7 @@ MISUSE: Final[dict[str, tuple[Any, dict[str, Any], str]]] = {
 
 @pytest.mark.parametrize("name", MISUSE)
 def test_misuse_is_told_in_a_sentence(name: str) -> None:
-    hook, more, message = MISUSE[name]
+    hook, given, message = MISUSE[name]
+    more: dict[str, Any] = {"examples": FEW, **given}
     with pytest.raises(ValueError, match=message):
         check_hooks(hook, **more)
