@@ -1,5 +1,6 @@
 """check_merge_laws: the laws of `|`, for the updates of all points and for one's own."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
@@ -21,6 +22,7 @@ from loopcore.hooks import (
     both,
     strictest,
 )
+from loopcore.messages import Message
 from loopcore.testing import check_merge_laws, strategies
 from loopcore.testing.laws import Merged
 
@@ -159,6 +161,44 @@ def test_some_updates_that_break_a_law_are_told() -> None:
     said = failure(Averaged(score=1.0), Averaged(score=2.0), Averaged(score=5.0))
 
     assert said.startswith("Averaged: associativity")
+
+
+@frozen
+class Holding(Update):
+    """Messages, in whatever holds them."""
+
+    listed: list[Message] | Unset = UNSET
+    keyed: dict[str, Sequence[Message]] | Unset = UNSET
+    pair: tuple[str, Message] | Unset = UNSET
+
+
+def test_what_holds_messages_is_made_up() -> None:
+    check_merge_laws(Holding, examples=20)
+
+
+class Grim:
+    """What nobody can make."""
+
+    def __init__(self, word: str) -> None:
+        raise RuntimeError(word)
+
+
+@frozen
+class Refusing(Update):
+    """A field that holds what cannot be made."""
+
+    grim: Grim | Unset = UNSET
+
+
+def test_a_value_that_cannot_be_made_is_told_in_a_sentence() -> None:
+    with pytest.raises(TypeError) as caught:
+        check_merge_laws(Refusing)
+
+    assert str(caught.value) == (
+        "check_merge_laws could make up no Refusing from its annotations: "
+        "RuntimeError(''). Give it some values instead, of which every three are tried: "
+        "check_merge_laws(Refusing(...), Refusing(...), Refusing(...))"
+    )
 
 
 # The laws are those of `returns`: its own check can be pointed at them.

@@ -6,9 +6,7 @@ from itertools import chain
 from typing import Any, ClassVar, Final, Self
 
 from attrs import frozen
-from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.errors import Flaky, HypothesisException
 from returns.primitives.laws import (
     Law as Equation,
 )
@@ -23,8 +21,8 @@ from loopcore.hooks.fold import fold
 from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.runtime.purity import brief
-from loopcore.testing.check.checking import SETTINGS
 from loopcore.testing.merging.kinds import UNMADE, Kind, kind_of, kind_of_some
+from loopcore.testing.merging.search import Unmade, failure
 from loopcore.testing.merging.verdicts import (
     Verdict,
     Verdicts,
@@ -118,9 +116,9 @@ def check_merge_laws(
     refuse_no_verdicts(verdicts, kinds)
     for kind in kinds:
         check = _Check(kind, verdicts_of(kind, verdicts), examples)
-        failure = check.algebra() or check.hooks()
-        if failure:
-            raise AssertionError(failure) from None
+        said = check.algebra() or check.hooks()
+        if said:
+            raise AssertionError(said) from None
 
 
 def _kinds(given: tuple[Any, ...]) -> list[Kind]:
@@ -247,34 +245,14 @@ class _Check:
         self, among: Drawn[Any], hold: Callable[[Any], str], examples: int
     ) -> str:
         """The simplest failure among these."""
-
-        @settings(SETTINGS, max_examples=examples)
-        @given(among)
-        def look(found: Any) -> None:  # noqa: ANN401  # updates
-            failure = hold(found)
-            if failure:
-                raise _Failed(failure)
-
+        name = self.kind.type.__name__
         try:
-            look()
-        except _Failed as failed:
-            return f"{self.kind.type.__name__}: {failed}."
-        except Flaky:
-            return f"{self.kind.type.__name__}: {FICKLE}."
-        except HypothesisException as problem:
-            message = UNMADE.format(self.kind.type.__name__, f"{problem!s:.200}")
-            raise TypeError(message) from None
-        return ""
+            said = failure(among, hold, examples)
+        except Unmade as why:
+            raise TypeError(UNMADE.format(name, why)) from None
+        return said and f"{name}: {said}."
 
 
-class _Failed(Exception):
-    """A law does not hold."""
-
-
-FICKLE: Final = (
-    "merging the same updates again comes to something else: what `|` says has to follow "
-    "from both alone"
-)
 SENTENCES: Final = {
     "left_identity": "the identity (an empty update | a == a)",
     "right_identity": "the identity (a | an empty update == a)",

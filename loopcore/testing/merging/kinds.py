@@ -1,7 +1,6 @@
 """Classes of what merges by `|`: which they are, and values of them and their fields."""
 
 import dataclasses
-import types
 import typing
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,8 +12,8 @@ from hypothesis import strategies as st
 from loopcore.frozen import EMPTY, UNSET
 from loopcore.hooks.merge import any_stop, both, give_up, later, strictest
 from loopcore.hooks.updates import Update, rules
-from loopcore.testing.strategies.changing import FIELDS, of
-from loopcore.testing.strategies.changing import updates as drawn
+from loopcore.testing.merging.drawing import aliases, made, of, parts_of, tried
+from loopcore.testing.strategies.changing import FIELDS
 from loopcore.testing.strategies.plain import Drawn
 
 LAWFUL: Final = (any_stop, both, give_up, later, strictest)
@@ -56,8 +55,8 @@ class Kind:
 
     def only(self, name: str) -> Drawn[Any]:
         """Those that write this field and no other."""
-        alias = _aliases(self.type).get(name, name)
-        made = self.values[name].map(lambda value: _try(self.type, {alias: value}))
+        alias = aliases(self.type).get(name, name)
+        made = self.values[name].map(lambda value: tried(self.type, {alias: value}))
         return made.filter(lambda one: one is not None)
 
     def wrote(self, one: object, name: str) -> bool:
@@ -95,11 +94,9 @@ def kind_of(kind: "type[Any]") -> Kind:
     except Exception as problem:  # noqa: BLE001  # annotations may be any code
         message = UNREADABLE.format(kind.__name__, f"{problem!r:.200}")
         raise TypeError(message) from None
-    names = tuple(_aliases(kind))
+    names = tuple(aliases(kind))
     values = {name: _values(kind, name, hints[name]) for name in names}
-    draw: Any = drawn  # what an attrs class holds, of an Update or not
-    made = draw(kind) if attrs.has(kind) else _made(kind, values)
-    return Kind(kind, empty, made, names, values, hints)
+    return Kind(kind, empty, made(kind, values), names, values, hints)
 
 
 def kind_of_some(kind: "type[Any]", found: "list[Any]") -> Kind:
@@ -109,7 +106,7 @@ def kind_of_some(kind: "type[Any]", found: "list[Any]") -> Kind:
         TypeError: for a class that does not merge.
     """
     empty = _merging(kind)
-    names = tuple(_aliases(kind)) or tuple(getattr(found[0], "__dict__", ()))
+    names = tuple(aliases(kind)) or tuple(getattr(found[0], "__dict__", ()))
     try:
         hints = typing.get_type_hints(kind)
     except Exception:  # noqa: BLE001  # then each verdict is its value
@@ -160,15 +157,6 @@ UNMADE: Final = (
 )
 
 
-def _aliases(kind: Any) -> dict[str, str]:  # noqa: ANN401  # any class
-    """The fields of a class, and what they are called where one is made."""
-    if attrs.has(kind):
-        return {f.name: f.alias or f.name for f in attrs.fields(kind) if f.init}
-    if dataclasses.is_dataclass(kind):
-        return {f.name: f.name for f in dataclasses.fields(kind) if f.init}
-    return {}
-
-
 def _values(kind: "type[Any]", name: str, annotation: Any) -> Drawn[Any]:  # noqa: ANN401  # any type
     known = FIELDS.get((kind.__name__, name)) or FIELDS.get(("", name))
     if known and issubclass(kind, Update):
@@ -178,26 +166,5 @@ def _values(kind: "type[Any]", name: str, annotation: Any) -> Drawn[Any]:  # noq
     return st.sampled_from(edges) | drawn_ones if edges else drawn_ones
 
 
-def parts_of(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401  # any type
-    """What a union is of; else the annotation alone."""
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return typing.get_args(annotation)
-    return (annotation,)
-
-
 def _edges(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401  # any type
     return EDGES.get(annotation, ()) if isinstance(annotation, type) else ()
-
-
-def _made(kind: "type[Any]", values: Mapping[str, Drawn[Any]]) -> Drawn[Any]:
-    """Some of a class, each field left out now and then."""
-    given = st.fixed_dictionaries({}, optional=dict(values))
-    made = given.map(lambda wrote: _try(kind, wrote))
-    return made.filter(lambda one: one is not None)
-
-
-def _try(kind: "type[Any]", wrote: dict[str, Any]) -> Any:  # noqa: ANN401  # one, or None
-    try:
-        return kind(**wrote)
-    except (TypeError, ValueError):
-        return None

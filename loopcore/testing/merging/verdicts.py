@@ -11,7 +11,8 @@ from loopcore.frozen import EMPTY, Unset
 from loopcore.hooks.merge import STRICT
 from loopcore.hooks.updates import Update
 from loopcore.runtime.purity import brief
-from loopcore.testing.merging.kinds import Kind, parts_of
+from loopcore.testing.merging.drawing import parts_of
+from loopcore.testing.merging.kinds import Kind
 
 Strength: TypeAlias = Callable[[Any], Any]
 """How strong a value is: what it gives for a stronger one is greater."""
