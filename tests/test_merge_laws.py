@@ -1,6 +1,7 @@
 """check_merge_laws: the laws of `|`, for the updates of all points and for one's own."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 import pytest
@@ -9,7 +10,7 @@ from returns.contrib.hypothesis.laws import (
     check_all_laws,  # pyright: ignore[reportUnknownVariableType]  # upstream
 )
 
-from loopcore.frozen import UNSET, Unset
+from loopcore.frozen import UNSET, Unset, freeze
 from loopcore.hooks import (
     Allow,
     Ask,
@@ -199,6 +200,77 @@ def test_a_value_that_cannot_be_made_is_told_in_a_sentence() -> None:
         "RuntimeError(''). Give it some values instead, of which every three are tried: "
         "check_merge_laws(Refusing(...), Refusing(...), Refusing(...))"
     )
+
+
+def _newer(old: Any, new: Any) -> Any:
+    return old if new is UNSET else new
+
+
+def _newer_json(old: Any, new: Any) -> Any:
+    for value in (old, new):
+        assert value is UNSET or value == freeze(value)
+    return _newer(old, new)
+
+
+@frozen
+class Anything(Update):
+    """A field that may hold whatever there is."""
+
+    x: object = field(default=UNSET, metadata={"rule": _newer_json})
+
+
+def test_for_an_object_json_is_made_up() -> None:
+    """Anything else, such as a coroutine, would leave warnings behind."""
+    check_merge_laws(Anything)
+
+
+@frozen
+class Carrying(Update):
+    """A field that holds what equals itself alone."""
+
+    error: Exception | Unset = field(default=UNSET, metadata={"rule": _newer})
+
+
+def test_what_equals_itself_alone_is_not_changed_where_it_holds_the_same() -> None:
+    check_merge_laws(Carrying, examples=30)
+    check_merge_laws(
+        Carrying(UnicodeDecodeError("utf-8", b"a", 0, 1, "odd")),
+        Carrying(ExceptionGroup("some", [ValueError("a"), KeyError()])),
+        Carrying(),
+        examples=30,
+    )
+
+
+def _noting(old: Any, new: Any) -> Any:
+    if old is not UNSET and new is not UNSET:
+        new[0].add_note("and before")
+    return _newer(old, new)
+
+
+@frozen
+class Noting(Update):
+    """A rule that writes into what it merges."""
+
+    errors: tuple[Exception, ...] | Unset = field(
+        default=UNSET, metadata={"rule": _noting}
+    )
+
+
+def test_what_equals_itself_alone_is_changed_where_it_holds_something_else() -> None:
+    said = failure(Noting((ValueError("a"),)), Noting((ValueError("b"),)))
+
+    assert said.startswith("Noting: merging changes what is merged: `errors` (its rule")
+
+
+@frozen
+class Priced(Update):
+    """A field whose type has a value that does not equal itself."""
+
+    price: Decimal | Unset = UNSET
+
+
+def test_no_value_is_made_up_that_does_not_equal_itself() -> None:
+    check_merge_laws(Priced)
 
 
 # The laws are those of `returns`: its own check can be pointed at them.

@@ -21,6 +21,7 @@ from loopcore.hooks.fold import fold
 from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.runtime.purity import brief
+from loopcore.testing.merging.change import changed
 from loopcore.testing.merging.kinds import UNMADE, Kind, kind_of, kind_of_some
 from loopcore.testing.merging.search import Unmade, failure
 from loopcore.testing.merging.verdicts import (
@@ -211,8 +212,12 @@ class _Check:
     def _changed(self, then: tuple[Any, ...], found: tuple[Any, ...]) -> str:
         """Which of these merging has changed, if it has."""
         for was, now in zip(then, found, strict=True):
-            names = [n for n in self.kind.fields if getattr(was, n) != getattr(now, n)]
-            if was != now or names:
+            names = [
+                name
+                for name in self.kind.fields
+                if changed(getattr(was, name), getattr(now, name))
+            ]
+            if names or changed(was, now):
                 ruled = ", ".join(f"`{n}` ({self.kind.rule(n)})" for n in names)
                 return (
                     f"merging changes what is merged{ruled and ': '}{ruled}: {was!r} "

@@ -15,7 +15,7 @@ from pyrsistent import PVector
 
 from loopcore.frozen import FrozenDict, vector
 from loopcore.testing.strategies import changing
-from loopcore.testing.strategies.plain import KEYS, Drawn
+from loopcore.testing.strategies.plain import KEYS, Drawn, jsons
 
 AS_MANY: Final = 256
 
@@ -33,6 +33,8 @@ def of(annotation: Any) -> Drawn[Any]:  # noqa: ANN401  # any annotation
 @lru_cache(maxsize=AS_MANY)
 def _of(annotation: Any) -> Drawn[Any]:  # noqa: ANN401  # as above
     origin, inside = typing.get_origin(annotation), typing.get_args(annotation)
+    if annotation in KNOWN:
+        return KNOWN[annotation]()
     if annotation in changing.KNOWN:
         return changing.of(annotation)
     if origin in (typing.Union, types.UnionType):
@@ -43,7 +45,21 @@ def _of(annotation: Any) -> Drawn[Any]:  # noqa: ANN401  # as above
     if held is not None:
         return held
     record = _record(annotation)
-    return changing.of(annotation) if record is None else record
+    return changing.of(annotation).filter(_is_itself) if record is None else record
+
+
+def _is_itself(value: Any) -> bool:  # noqa: ANN401  # any value
+    """No law of what is equal holds of a value that does not equal itself."""
+    try:
+        return bool(value == value)  # noqa: PLR0124  # as of a NaN
+    except Exception:  # noqa: BLE001  # as of a signalling one
+        return False
+
+
+KNOWN: Final[Mapping[Any, Callable[[], Drawn[Any]]]] = {
+    object: lambda: jsons(3),
+}
+"""What is made up in another way here than for hooks."""
 
 
 def parts_of(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401  # any type
