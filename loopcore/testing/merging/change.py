@@ -33,8 +33,8 @@ def _held(value: Any, seen: Seen) -> object:  # noqa: ANN401  # as above
     if id(value) in seen:
         return seen[id(value)][0]
     seen[id(value)] = len(seen), value
-    if issubclass(kind, set | frozenset):
-        return repr(kind), sorted(repr(_held(item, {})) for item in value)
+    if issubclass(_class(value), set | frozenset):
+        return kind, sorted(repr(_held(item, {})) for item in value)
     made = _made(value)
     return made if made is None else (kind, [_held(part, seen) for part in made])
 
