@@ -15,8 +15,10 @@ from typing import Any, Final
 import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
+from returns.result import Success
 
 from loopcore import (
+    Abort,
     Answer,
     AssistantMessage,
     FollowUp,
@@ -29,6 +31,7 @@ from loopcore import (
     Withdraw,
     advance,
 )
+from loopcore.frozen import EMPTY, evolve
 from loopcore.hooks import (
     Ask,
     Block,
@@ -387,19 +390,105 @@ def test_what_is_found_is_a_journal_that_can_be_kept(tmp_path: Path) -> None:
     assert not few_errors(replay(AGENT, journal).unwrap().result.state)
 
 
-def test_a_run_that_never_ends_is_found() -> None:
+def more_until(over: Callable[[TurnView], object]) -> Hooks:
+    """A hook that has a run go on until something is so."""
+
+    def more(view: TurnView) -> TurnUpdate | None:
+        return None if over(view) else TurnUpdate("go on", memo=view.memo + 1)
+
+    return Hooks("more", memo=0, prepare_next_turn=more)
+
+
+def a_tool_was_called(view: TurnView) -> bool:
+    return any(isinstance(m, ToolResultMessage) for m in view.transcript)
+
+
+ENDING: Final[dict[str, Callable[[TurnView], object]]] = {
+    "after many turns": lambda view: view.memo >= 250,
+    "when a text says so": lambda view: view.message.text.endswith("DONE"),
+    "when a tool was called": a_tool_was_called,
+    "never": lambda _: False,
+}
+
+
+@pytest.mark.parametrize("over", ENDING)
+def test_a_run_that_goes_on_for_long_is_not_called_endless(over: str) -> None:
+    """No number of answers shows that a run never ends: it is aborted, and that ends it."""
+    played(loop_machine(config(more_until(ENDING[over]))), max_examples=5)
+
+
+def test_a_run_that_is_to_end_within_so_many_answers_and_does_not_is_found() -> None:
     """11: it is answered everything, and there is always more."""
-
-    def more(_: TurnView) -> TurnUpdate:
-        return TurnUpdate("and then?")
-
-    found = broken(loop_machine(config(Hooks("more", prepare_next_turn=more))))
+    hooks = more_until(ENDING["never"])
+    found = broken(loop_machine(config(hooks), ends=30))
 
     assert found.law.startswith(
         "11: what is answered everything it asks comes to an end"
     )
-    assert "answered up to 200 times more with what makes no work, it is" in str(found)
+    assert "after 30 answers more (ends=30) it is <run r: waiting for " in str(found)
     assert "It takes 1 input:" in str(found)
+
+
+def test_a_run_that_ends_once_each_tool_was_called_ends_within_so_many_answers() -> (
+    None
+):
+    """What answers it does not say the same for ever: it calls each tool in turn."""
+
+    def all_were_called(view: TurnView) -> bool:
+        results = (m for m in view.transcript if isinstance(m, ToolResultMessage))
+        return {"add", "pay"} <= {result.name for result in results}
+
+    played(loop_machine(config(more_until(all_were_called)), ends=30), max_examples=5)
+
+
+def test_a_run_that_ends_once_a_service_agrees_ends_within_so_many_answers() -> None:
+    """A judge that is asked again says something else."""
+
+    def judged(view: TurnView) -> Need | TurnUpdate | None:
+        key = f"verdict {view.turn}"
+        if key not in view.answers:
+            return Need.service(key, "judge")
+        said = view.answers[key]
+        return TurnUpdate("go on") if said.value_or(None) is not True else None
+
+    judge = Hooks("judge", prepare_next_turn=judged)
+    played(loop_machine(config(judge), ends=30), max_examples=5)
+
+
+def test_runs_end_within_at_least_one_answer() -> None:
+    with pytest.raises(ValueError, match=r"ends=0: .* at least 1"):
+        loop_machine(config(), ends=0)
+
+
+class Deaf(Watch):
+    """A run that takes no abort."""
+
+    def take(self, given: Any, *, at: float | None = None) -> Any:
+        return Success(self) if isinstance(given, Abort) else super().take(given, at=at)
+
+
+def test_a_run_that_goes_on_after_an_abort_is_found() -> None:
+    """5: an abort ends it."""
+    endless = config(more_until(ENDING["never"]))
+    watch = Deaf.of(endless, run_id="r").take("go").unwrap()
+    run = MachineRun(watch, watch, ((Prompt("go"), None),))
+
+    with pytest.raises(Broken) as found:
+        run.settle(backwards=False)
+
+    assert "5: an abort ends a run" == found.value.law
+    assert found.value.said.startswith("aborted, it is <run r: waiting for ")
+
+
+def test_a_run_that_asks_nothing_and_is_not_over_is_found(run: MachineRun) -> None:
+    """11: nobody can have it go on."""
+    run.watch = run.watch.moved(evolve(run.state, pending=EMPTY))
+
+    with pytest.raises(Broken) as found:
+        run.settle(backwards=False)
+
+    assert found.value.law.startswith("11: ")
+    assert found.value.said.startswith("it asks nothing of anybody, and is <run r: ")
 
 
 def test_a_drawn_configuration_is_told_with_what_is_found() -> None:

@@ -29,7 +29,10 @@ Configs: TypeAlias = AnyConfig | Drawn[Any]
 
 
 def loop_machine(
-    config: Configs, *checks: Check | Law, hooks_may_fail: bool = False
+    config: Configs,
+    *checks: Check | Law,
+    hooks_may_fail: bool = False,
+    ends: int | None = None,
 ) -> type[LoopCase]:
     """A test case of a whole configuration, for unittest and pytest to run.
 
@@ -43,14 +46,23 @@ def loop_machine(
             why, or an AssertionError says that it is broken; or laws.
         hooks_may_fail: whether a hook may fail, closed or not. Else that is a broken law: it
             ends runs, and what would have come after it is not seen.
+        ends: within how many answers, from anywhere, a run has to end if models say "done"
+            and call each tool in turn. Else a run that goes on for long is aborted: it may
+            never end, and it may end later.
+
+    Raises:
+        ValueError: if runs are to end within no answer.
 
     >>> TestLoop = loop_machine(LoopConfig(model="test:m"), lambda state: state.run < 9)
     """
+    if ends is not None and ends < 1:
+        raise ValueError(NO_ANSWER.format(ends))
     is_drawn = isinstance(config, st.SearchStrategy)
     drawn: Any = config if is_drawn else st.just(config)
     ours = LAWS if hooks_may_fail else (*LAWS, Unfailing())
     laws = (*ours, *laws_of(*checks))
-    machine: Any = type("Loop", (LoopMachine,), {"configs": drawn, "laws": laws})
+    told = {"configs": drawn, "laws": laws, "ends": ends}
+    machine: Any = type("Loop", (LoopMachine,), told)
     made: dict[str, Any] = {
         "machine": machine,
         "phases": DRAWN if is_drawn else FIXED,
@@ -59,6 +71,8 @@ def loop_machine(
     case: type[LoopCase] = type("LoopCase", (LoopCase,), made)
     return case
 
+
+NO_ANSWER: Final = "ends={}: runs end within at least 1 answer; or leave it out"
 
 STEPS: Final = 40
 """How many things happen in a test, unless its `settings` say something else."""
@@ -81,6 +95,7 @@ class LoopMachine(RuleBasedStateMachine):
     configs: ClassVar[Drawn[AnyConfig]] = st.just(LoopConfig(model="test:m"))
     laws: ClassVar[tuple[Law, ...]] = LAWS
     broken: ClassVar[list[Broken]] = []
+    ends: ClassVar[int | None] = None
     tools: tuple[ToolSpec, ...] = ()
 
     runs: Bundle[MachineRun] = Bundle("runs")
@@ -146,5 +161,5 @@ class LoopMachine(RuleBasedStateMachine):
 
     @rule(run=runs, backwards=st.booleans())
     def settled(self, run: MachineRun, *, backwards: bool) -> None:
-        """A fork of it comes to an end, whoever answers first."""
-        run.fork().settle(backwards=backwards)
+        """A fork of it comes to an end, whoever answers first; or is aborted."""
+        run.fork().settle(backwards=backwards, ends=self.ends)

@@ -9,7 +9,7 @@ from returns.result import Failure
 
 from loopcore.config import AnyConfig
 from loopcore.effects import Effect, RunTool
-from loopcore.inputs import Answer, Input, Prompt
+from loopcore.inputs import Abort, Answer, Input, Prompt
 from loopcore.messages import AssistantMessage
 from loopcore.reducer import advance
 from loopcore.state import Rejected, State
@@ -19,13 +19,14 @@ from loopcore.testing.invariants.moment import Unheld
 from loopcore.testing.invariants.sentences import ANSWERS_ARE_TAKEN
 from loopcore.testing.invariants.watch import look
 from loopcore.testing.machine.moves import Reaction
+from loopcore.testing.machine.settling import PLAIN, Settling
 from loopcore.testing.machine.shrink import Act, Way, shortest
 from loopcore.testing.strategies.history import renumber
 from loopcore.tools import ToolOutput
 
 RUN_ID: Final = "r"
-MOST: Final = 200
-"""How many plain answers a run takes at most until it comes to an end."""
+MOST: Final = 50
+"""After how many answers a run that goes on is aborted, unless it is said when it ends."""
 
 KINDS: Final = {
     *("busy", "empty", "bad_message", "nothing_to_continue", "not_running", "taken"),
@@ -39,7 +40,12 @@ FOLD: Final = (
     "2, 9: a state is the fold of what it was given, however often it was saved"
 )
 SETTLES: Final = "11: what is answered everything it asks comes to an end"
-ENDLESS: Final = "answered up to {} times more with what makes no work, it is {}"
+ENDLESS: Final = (
+    'after {0} answers more (ends={0}) it is {1}; models said "done", and called each tool '
+    "in turn"
+)
+STUCK: Final = "it asks nothing of anybody, and is {}"
+STOPS: Final = "5: an abort ends a run"
 
 
 P = ParamSpec("P")
@@ -234,17 +240,29 @@ class MachineRun:
         self.hold(FOLD, last, same, "it is {}, not {}", self.state, state)
 
     @done_to
-    def settle(self, *, backwards: bool) -> None:
-        """Answer whatever it waits for, oldest or newest first, until it rests for good."""
+    def settle(self, *, backwards: bool, ends: int | None = None) -> None:
+        """Answer whatever it waits for, oldest or newest first, until it rests for good.
+
+        What goes on for long may still end, so it is aborted, and that is its end; unless
+        it is said within how many answers it ends.
+        """
         last = self.taken[-1][0]
-        for count in range(MOST):
+        self._answer(ends or MOST, Settling(), -1 if backwards else 0)
+        if self.state.waiting:
+            self.hold(SETTLES, last, ends is None, ENDLESS, ends, self.state)
+            self.give(Abort("it goes on"))
+            aborted = self.state.stage == "idle"
+            self.hold(STOPS, last, aborted, "aborted, it is {}", self.state)
+        self.hold(SETTLES, last, self.state.stage == "idle", STUCK, self.state)
+
+    def _answer(self, most: int, settling: Settling, first: int) -> None:
+        """Answer so often at most, and as long as it waits for something."""
+        for count in range(most):
             waiting = self.state.waiting
             if not waiting:
-                break
-            answer = PLAIN.answer(waiting[-1 if backwards else 0])
+                return
+            answer = self._renumbered(settling.answer(waiting[first]))
             self.hold(ANSWERS_ARE_TAKEN, answer, self.give(answer) is None, "{}", count)
-        rests = self.state.stage == "idle"
-        self.hold(SETTLES, last, rests, ENDLESS, MOST, self.state)
 
     def hold(
         self,
@@ -288,7 +306,3 @@ def _found(
         first.state,
         tuple(at for _, at in way) if any(at is not None for _, at in way) else (),
     )
-
-
-PLAIN: Final = Reaction()
-"""What makes the least trouble."""
