@@ -2,8 +2,10 @@
 
 import random
 from typing import Any, Final
+from warnings import catch_warnings, simplefilter
 
 import pytest
+from hypothesis import strategies as st
 
 from loopcore import ToolSpec
 from loopcore.hooks import Block, Hooks, StopUpdate, ToolCallUpdate, TurnView
@@ -104,6 +106,19 @@ def test_made_up_runs_have_various_seeds() -> None:
 
     assert len(seeds) > 5
     assert 0.1 < checked.wrote[key] / checked.views[key] < 0.9
+
+
+def test_a_long_text_that_hypothesis_prints_for_itself_is_no_warning() -> None:
+    """What it prints of its strategies is of no use to whoever checks hooks."""
+
+    def cares(view: Any) -> bool:
+        return bool(repr(st.just(view.model + "x" * 40_000)))
+
+    with catch_warnings():
+        simplefilter("error")
+        checked = check_hooks(FINE, cares=cares, examples=FEW)
+
+    assert checked.wrote
 
 
 def test_a_hook_that_ends_the_program_is_named() -> None:

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from typing import Any, Final
+from warnings import catch_warnings, filterwarnings
 
 from attrs import define, field, frozen
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from hypothesis.errors import Flaky
+from hypothesis.errors import Flaky, HypothesisWarning
 
 from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Hooks
@@ -93,7 +94,8 @@ class Check:
         A hook that does not come back breaks one, too.
         """
         try:
-            with limited(self.seconds):
+            with limited(self.seconds), catch_warnings():
+                filterwarnings("ignore", LONG_REPR, HypothesisWarning)
                 return self.examples(most) or self.rest()
         except NeverBack as found:
             return found.broken
@@ -166,6 +168,9 @@ class Check:
 BLIND: Final = (
     "a profiler is running, so it is not seen which files and settings hooks read"
 )
+
+LONG_REPR: Final = "Generating overly large repr"
+"""Hypothesis warns so of what it prints for itself; the runs are made up here."""
 
 SETTINGS: Final = settings(
     database=None,
