@@ -48,6 +48,7 @@ from loopcore.testing import loop_machine
 from loopcore.testing.invariants import LAWS, Broken, Moment, Watch, hold
 from loopcore.testing.machine import shrink
 from loopcore.testing.machine.case import BY_CHANCE
+from loopcore.testing.machine.moves import Reaction
 from loopcore.testing.machine.run import MachineRun
 
 ADD: Final = ToolSpec("add")
@@ -516,9 +517,30 @@ def test_a_hook_that_is_not_the_same_each_time_is_told_by_its_law(share: int) ->
     case = loop_machine(config(Hooks("sometimes", should_stop_after_turn=sometimes)))
     found = broken(case)
 
-    assert re.match("1: a step, taken twice|6: a hook that says nothing", found.law)
+    assert re.match("1: a step, taken twice|6: a hook that|2, 9: a state", found.law)
+    assert found.law[0] != "2" or "check_hooks" in found.said
     assert "It takes " in str(found)
     assert found.counterexample.journal
+
+
+@pytest.mark.parametrize("say", [StopUpdate("enough"), TurnUpdate("go on")])
+def test_a_state_that_is_not_its_fold_is_told_with_what_does_that(say: Any) -> None:
+    """2, 9: seldom said, it is seen by no step that is taken twice."""
+    said: list[Any] = []
+    point = {StopUpdate: "should_stop_after_turn", TurnUpdate: "prepare_next_turn"}
+    hooks: Any = {point[type(say)]: lambda _: said[-1] if said else None}
+    run = MachineRun.of(config(Hooks("seldom", **hooks)), LAWS)
+    run.give(Prompt("begin"))
+    run.react(Reaction())
+    run.react(Reaction())
+    said.append(say)
+
+    with pytest.raises(Broken) as found:
+        run.refold()
+
+    assert found.value.law.startswith("2, 9: a state is the fold")
+    assert "a hook that says other things from time to time does" in found.value.said
+    assert "check_hooks" in found.value.said
 
 
 def test_what_is_only_so_by_chance_is_said_to_be_so() -> None:

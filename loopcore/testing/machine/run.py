@@ -39,6 +39,11 @@ CLOCK: Final = "D17: time does not go back"
 FOLD: Final = (
     "2, 9: a state is the fold of what it was given, however often it was saved"
 )
+FICKLE: Final = (
+    "; a hook that says other things from time to time does this (check_hooks names it)"
+)
+UNFOLDED: Final = "it is {}, not {}" + FICKLE
+REFUSED: Final = "it was taken, and is {}" + FICKLE
 SETTLES: Final = "11: what is answered everything it asks comes to an end"
 ENDLESS: Final = (
     'after {0} answers more (ends={0}) it is {1}; models said "done", and called each tool '
@@ -233,11 +238,11 @@ class MachineRun:
         for given, at in self.taken:
             moved = advance(self.config, state, given, at=at)
             if isinstance(moved, Failure):
-                self.hold(FOLD, given, None, "it was taken, and is {}", moved.failure())
+                self.hold(FOLD, given, None, REFUSED, moved.failure())
             state = moved.unwrap()[0]
         last = self.taken[-1][0]
         same = state == self.state
-        self.hold(FOLD, last, same, "it is {}, not {}", self.state, state)
+        self.hold(FOLD, last, same, UNFOLDED, self.state, state)
 
     @done_to
     def settle(self, *, backwards: bool, ends: int | None = None) -> None:
