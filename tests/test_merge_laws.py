@@ -1,6 +1,7 @@
 """check_merge_laws: the laws of `|`, for the updates of all points and for one's own."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -271,6 +272,60 @@ class Priced(Update):
 
 def test_no_value_is_made_up_that_does_not_equal_itself() -> None:
     check_merge_laws(Priced)
+
+
+def _sum(old: Any, new: Any) -> Any:
+    if old is UNSET or new is UNSET:
+        return _newer(old, new)
+    return old + new
+
+
+@frozen
+class Lasting(Update):
+    """A sum of a type that does not hold every sum."""
+
+    span: timedelta | Unset = field(default=UNSET, metadata={"rule": _sum})
+
+
+def test_what_becomes_too_large_for_its_type_is_left_out() -> None:
+    check_merge_laws(Lasting)
+
+
+def test_values_that_are_given_are_left_out_where_they_become_too_large() -> None:
+    check_merge_laws(Lasting(timedelta.max), Lasting(timedelta(1)), examples=30)
+
+
+@frozen
+class Halved(Update):
+    """A mean of a type that does not hold every sum."""
+
+    span: timedelta | Unset = field(default=UNSET, metadata={"rule": _mean})
+
+
+def test_a_law_is_tried_with_what_is_not_too_large() -> None:
+    assert failure(Halved).startswith(
+        "Halved: associativity ((a | b) | c == a | (b | c))"
+    )
+
+
+def _too_far(old: Any, new: Any) -> Any:
+    if old is UNSET or new is UNSET:
+        return _newer(old, new)
+    raise OverflowError
+
+
+@frozen
+class Bursting(Update):
+    """A rule for which every value is too large."""
+
+    count: int | Unset = field(default=UNSET, metadata={"rule": _too_far})
+
+
+def test_a_rule_for_which_everything_is_too_large_cannot_be_tried() -> None:
+    assert failure(Bursting).startswith(
+        "Bursting: associativity ((a | b) | c == a | (b | c)) cannot be tried: "
+        "OverflowError(), for a = Bursting(memo=UNSET, count="
+    )
 
 
 # The laws are those of `returns`: its own check can be pointed at them.

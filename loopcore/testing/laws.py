@@ -23,7 +23,7 @@ from loopcore.hooks.rule import Hooks
 from loopcore.runtime.purity import brief
 from loopcore.testing.merging.change import changed
 from loopcore.testing.merging.kinds import UNMADE, Kind, kind_of, kind_of_some
-from loopcore.testing.merging.search import Unmade, failure
+from loopcore.testing.merging.search import Overflown, Unmade, failure
 from loopcore.testing.merging.verdicts import (
     Verdict,
     Verdicts,
@@ -78,6 +78,8 @@ class Merged(Merging):
 
 EXAMPLES: Final = 100
 AS_MANY: Final = 5
+MORE: Final = 2
+"""So many times as many are tried of one field alone: a rule may be odd at one value."""
 
 
 def check_merge_laws(
@@ -160,7 +162,7 @@ class _Check:
         if name not in self.kind.values:
             return ""
         three = self._three(self.kind.only(name))
-        return self._search(three, self._problem, self.examples)
+        return self._search(three, self._problem, MORE * self.examples)
 
     def _joined(self, verdict: Verdict) -> str:
         if verdict.name not in self.kind.values:
@@ -191,9 +193,12 @@ class _Check:
         except AssertionError:
             return f"{SENTENCES[law.name]} fails for {self._where(law.name, found)}"
         except Exception as error:  # noqa: BLE001  # a rule of one's own may raise
-            return (
+            said = (
                 f"{SENTENCES[law.name]} cannot be tried: {error!r}, for {_shown(found)}"
             )
+            if isinstance(error, OverflowError):
+                raise Overflown(said) from None
+            return said
         return ""
 
     def _where(self, law: str, found: tuple[Any, ...]) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from hypothesis import given, settings
-from hypothesis.errors import Flaky, HypothesisException
+from hypothesis import given, reject, settings
+from hypothesis.errors import Flaky, HypothesisException, Unsatisfiable
 
 from loopcore.testing.check.checking import SETTINGS
 from loopcore.testing.strategies.plain import Drawn
@@ -17,6 +17,10 @@ FICKLE: Final = (
 
 class Unmade(Exception):
     """No values can be made up."""
+
+
+class Overflown(OverflowError):
+    """What is merged is too large for its type."""
 
 
 class _Failed(Exception):
@@ -34,6 +38,8 @@ class _Raised(Exception):
 def failure(among: Drawn[Any], hold: Callable[[Any], str], examples: int) -> str:
     """The simplest failure among these; empty if there is none.
 
+    What is too large for its type is left out, unless everything is.
+
     Args:
         among: what is tried.
         hold: says how one fails; empty if it does not.
@@ -43,11 +49,12 @@ def failure(among: Drawn[Any], hold: Callable[[Any], str], examples: int) -> str
         Unmade: saying why there is nothing to try.
         Exception: whatever `hold` raises.
     """
+    overflown: list[OverflowError] = []
 
     @settings(SETTINGS, max_examples=examples)
     @given(among)
     def look(found: Any) -> None:  # noqa: ANN401  # updates
-        said = _asked(hold, found)
+        said = _asked(hold, found, overflown)
         if said:
             raise _Failed(said)
 
@@ -59,16 +66,34 @@ def failure(among: Drawn[Any], hold: Callable[[Any], str], examples: int) -> str
         raise raised.error from None
     except Flaky:
         return FICKLE
+    except Unsatisfiable as problem:
+        return _too_large(overflown, problem)
     except Exception as problem:  # noqa: BLE001  # a class may raise when one is made
         raise Unmade(_why(problem)) from None
     return ""
 
 
-def _asked(hold: Callable[[Any], str], found: Any) -> str:  # noqa: ANN401  # updates
+def _asked(
+    hold: Callable[[Any], str],
+    found: Any,  # noqa: ANN401  # updates
+    overflown: list[OverflowError],
+) -> str:
     try:
         return hold(found)
+    except OverflowError as error:
+        overflown.append(error)
+        reject()
     except Exception as error:
         raise _Raised(error) from error
+
+
+def _too_large(overflown: list[OverflowError], problem: Exception) -> str:
+    """What is said where nothing could be tried."""
+    if not overflown:
+        raise Unmade(_why(problem)) from None
+    if isinstance(overflown[0], Overflown):
+        return str(overflown[0])
+    raise overflown[0]
 
 
 def _why(problem: Exception) -> str:
