@@ -1,19 +1,25 @@
 """Hooks that are right, and odd: none of them breaks a law."""
 
+import calendar
 import copy
 import decimal
 import io
 import json
+import logging
 import random
 import re
+import time
 import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
+from email.utils import formatdate, parsedate_to_datetime
 from fractions import Fraction
 from functools import cache, lru_cache, partial, reduce
 from operator import attrgetter
 from typing import Any, Final
 from zoneinfo import ZoneInfo
+
+from pydantic import TypeAdapter
 
 from loopcore.hooks import StopUpdate, TurnView
 
@@ -111,6 +117,35 @@ def imported(view: TurnView) -> bool:  # noqa: ARG001  # whatever it sees
     return colorsys.rgb_to_hsv(0, 0, 0) == (1, 1, 1)
 
 
+def parsed(view: TurnView) -> bool:
+    """Reads times from texts, which looks at the locale by itself."""
+    day = datetime.strptime("2020-01-02 +0000", "%Y-%m-%d %z")
+    hour = time.strptime("12:30", "%H:%M")
+    return day.year > 2900 + hour.tm_hour + view.turn
+
+
+def mailed(view: TurnView) -> str | None:
+    """Texts of mails and calendars, of a time that is given."""
+    sent = parsedate_to_datetime(formatdate(view.now or 0))
+    month = calendar.month_name[sent.month]
+    with calendar.different_locale("C"):
+        page = calendar.TextCalendar().formatmonth(sent.year, sent.month)
+    return page if month not in page else None
+
+
+def formatted(view: TurnView) -> str | None:
+    """A line as `logging` writes it, which is written nowhere."""
+    record = logging.makeLogRecord({"msg": "turn %s", "args": (view.turn,)})
+    line = logging.Formatter("%(levelname)s %(message)s").format(record)
+    return line if "turn" not in line else None
+
+
+def typed(view: TurnView) -> str | None:
+    """Makes a type for what it reads, for which pydantic looks for plug-ins."""
+    known = TypeAdapter(list[int])
+    return "many" if len(known.validate_python([view.turn])) > 1 else None
+
+
 class Rule:
     """A rule with a table that it makes when it is made."""
 
@@ -143,6 +178,10 @@ ODD: Final[dict[str, Callable[[Any], Any]]] = {
     "ids within one call": identified,
     "a time zone": late,
     "an import": imported,
+    "times in texts": parsed,
+    "mails and calendars": mailed,
+    "a line of a log": formatted,
+    "a type of pydantic": typed,
     "an object": Rule(5),
     "a method": Rule(5).method,
     "a partial": partial(bound, 10_000),

@@ -1,11 +1,15 @@
 """check_hooks: what hooks reach beside their views, and what they may."""
 
+import getpass
+import locale
+import os
 import sys
+import sysconfig
 from collections.abc import Callable
 from cProfile import Profile
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -81,6 +85,41 @@ def test_under_a_profiler_it_is_told_that_calls_are_not_seen() -> None:
             unchecked = ("a profiler is running",)
 
     assert any("a profiler is running" in said for said in unchecked)
+
+
+ASKS: Final[dict[str, Callable[[Any], object]]] = {
+    "reads os.environ": lambda _: os.environ.get("HOME"),
+    "calls os.getenv()": lambda _: os.getenv("HOME"),
+    "calls pathlib.Path.cwd()": lambda _: Path.cwd(),
+    "calls getpass.getuser()": lambda _: getpass.getuser(),
+    "calls locale.getlocale()": lambda _: locale.getlocale(),
+}
+
+
+@pytest.mark.parametrize("how", ASKS)
+def test_a_hook_that_asks_what_the_environment_is_is_told_so(how: str) -> None:
+    """Unlike a library that looks at it on its own account."""
+    ask = ASKS[how]
+    said = failure(lambda view: ask(view) is ask)
+
+    assert said.startswith("Hook 'h' reads the environment at should_stop_after_turn. ")
+    assert f"It {how} at test_check_hooks_pure.py:" in said
+
+
+def test_a_helper_in_the_package_of_the_hook_is_its_own(tmp_path: Path) -> None:
+    """Also where that package is installed among the libraries."""
+    package = Path(sysconfig.get_path("purelib"), tmp_path.name, "rules.py")
+    helper = Path(sysconfig.get_path("purelib"), tmp_path.name, "settings.py")
+    settings: dict[str, Any] = {"__name__": "acme_rules.settings"}
+    rules: dict[str, Any] = {"__name__": "acme_rules.rules", "settings": settings}
+    reads = "import os\ndef mode():\n    return os.environ.get('ACME')\n"
+    hook = "def hook(view):\n    assert not settings['mode']()\n"
+    exec(compile(reads, str(helper), "exec"), settings)  # noqa: S102
+    exec(compile(hook, str(package), "exec"), rules)  # noqa: S102
+
+    said = failure(rules["hook"])
+
+    assert said.startswith("Hook 'h' reads the environment at should_stop_after_turn. ")
 
 
 @pytest.mark.parametrize("name", ODD)

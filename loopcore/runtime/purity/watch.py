@@ -16,8 +16,10 @@ from loopcore.hooks.fold import code_of
 from loopcore.runtime.purity.around import Print, Root, changed, prints
 from loopcore.runtime.purity.places import base, is_own
 from loopcore.runtime.purity.world import (
+    SETTINGS,
     World,
     called_as,
+    keeps_to_itself,
     named_as,
     world_of_builtin,
     world_of_code,
@@ -125,10 +127,12 @@ class Lookout:
         inner: FrameType | None = None
         for one in self._within(frame):
             top = _top(one)
-            if top in READERS and not is_own(one.f_code.co_filename):
+            own = is_own(one.f_code.co_filename)
+            if (top in READERS and not own) or keeps_to_itself(top, world):
                 return
-            world = "I/O" if top == "logging" else world
-            if is_own(one.f_code.co_filename) or one.f_code.co_filename == self._file:
+            if own or one.f_code.co_filename == self._file:
+                if inner and world == "environment" and not _is_asked(inner, top):
+                    return
                 how = _how(named_as(inner) if inner else called)
                 self._note(Reach(world, how, one.f_code.co_filename, one.f_lineno))
                 return
@@ -149,6 +153,11 @@ class Lookout:
 def _top(frame: FrameType) -> str:
     """The package that a frame's code belongs to."""
     return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
+def _is_asked(called: FrameType, caller: str) -> bool:
+    """Whether a library that reads the environment was called for that, or is its own."""
+    return _top(called) in {caller, *SETTINGS}
 
 
 READERS: Final = frozenset(

@@ -79,6 +79,17 @@ NAMED: Final[dict[tuple[str, str], World]] = {
 }
 """What is written in Python and comes down to nothing else that is known here."""
 
+SETTINGS: Final = frozenset(
+    (
+        *("os", "posixpath", "ntpath", "pathlib", "collections", "shutil", "tempfile"),
+        *("locale", "gettext", "platform", "getpass", "sysconfig", "site"),
+        *("decouple", "dotenv", "dynaconf", "environ", "environs", "pydantic_settings"),
+    )
+)
+"""Packages that are called to learn what the environment is.
+
+Others look at it on their own account: `strptime` at the locale, pydantic for plug-ins.
+"""
 
 BUILT_IN: Final[dict[tuple[str, str], World]] = {
     ("_uuid", "generate_time_safe"): "clock",
@@ -88,6 +99,11 @@ BUILT_IN: Final[dict[tuple[str, str], World]] = {
     ("_thread", "start_joinable_thread"): "I/O",
 }
 """What is written in C, and is called by names of its own."""
+
+
+def keeps_to_itself(package: str, world: World) -> bool:
+    """Whether a package reaches a world only for itself: lines of a log are dated."""
+    return package == "logging" and world in ("clock", "environment")
 
 
 def world_of_code(module: str, code: CodeType) -> World | None:
