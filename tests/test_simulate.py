@@ -518,12 +518,49 @@ def test_a_counterexample_is_printed_with_its_seed() -> None:
         "Seed 'dawn' leads to it (seeds=['dawn']). As small as could be found, with 0 "
         "faults:\n"
         "         0.0 s  Prompt([UserMessage([Text('go')])])\n"
-        "         1.0 s  Answer('r.1.1.model.1', AssistantMessage([Text('done')], "
+        "         1.0 s  Answer('r.1.1.model.1', AssistantMessage([Text('one')], "
         "model='test:model'), 1.0)\n"
         "Before the last of them it was <run r: waiting for r.1.1.model.1; turn 1, 1 "
         "messages>.\n"
         "(1 run (1 done), 2 inputs, 0 faults, 0.0 simulated hours.)"
     )
+
+
+def says_d(_: CallModel) -> str:
+    return "d"
+
+
+SCRIPTS: list[Any] = [
+    *(["d"], ["c", "d"], [[A, B], "d"], [[A], [B], "d"], [says_d]),
+    AutoModel(1),
+]
+
+
+@pytest.mark.parametrize("replies", SCRIPTS)
+def test_a_counterexample_says_only_what_was_given(replies: Any) -> None:
+    """'done' is what the kit says after calls: not where nobody needs it."""
+
+    def never_stops(state: State) -> bool:
+        return state.stop is None
+
+    found, _ = played(check=never_stops, replies=replies, seeds=[1])
+
+    assert found.counterexample is not None
+    assert "Text('done')" not in repr(found.counterexample)
+    assert len(found.counterexample.inputs) <= (2 if isinstance(replies, list) else 9)
+
+
+def test_a_counterexample_of_a_script_that_ends_in_calls_may_say_done() -> None:
+    """So does the run that is simulated."""
+
+    def never_stops(state: State) -> bool:
+        return state.stop is None
+
+    found, _ = played(check=never_stops, replies=[[A, B]], seeds=[1])
+
+    assert found.counterexample is not None
+    assert "Text('done')" in repr(found.counterexample)
+    assert len(found.counterexample.inputs) == 2
 
 
 def test_the_seed_of_a_counterexample_leads_to_it_again() -> None:

@@ -7,6 +7,7 @@ from attrs import evolve
 
 from loopcore.messages import AssistantMessage, ToolCall
 from loopcore.testing.doubles.scripted import Reply
+from loopcore.testing.explore.choices import DONE
 from loopcore.testing.simulate.plan import Plan
 from loopcore.testing.simulate.run import Ended
 
@@ -70,10 +71,24 @@ def _fewer_beside(plan: Plan) -> Iterator[Plan]:
 
 
 def _shorter(plan: Plan) -> Iterator[Plan]:
+    """With less of the script; what is said for want of a reply is said only if it was."""
+    wanting = _is_wanting(plan)
+    yield from (p for p in _cut(plan) if wanting or not _is_wanting(p))
+
+
+def _is_wanting(plan: Plan) -> bool:
+    """Whether "done" is said at the end of its script, which nobody gave."""
+    replies = plan.choices.replies
+    return plan.choices.reply(len(replies)) is DONE
+
+
+def _cut(plan: Plan) -> Iterator[Plan]:
     """Fewer replies from the end, then from the middle, then fewer parts of each."""
     replies = plan.choices.replies
     for n in range(len(replies)):
         yield _with_replies(plan, *replies[:n])
+    for n in range(len(replies) - 1):
+        yield _with_replies(plan, *replies[:n], replies[-1])
     for n, reply in enumerate(replies):
         before, after = replies[:n], replies[n + 1 :]
         yield _with_replies(plan, *before, *after)
