@@ -24,7 +24,7 @@ from loopcore.hooks import (
     both,
     strictest,
 )
-from loopcore.messages import Message
+from loopcore.messages import Message, Usage
 from loopcore.testing import check_merge_laws, strategies
 from loopcore.testing.laws import Merged
 
@@ -326,6 +326,42 @@ def test_a_rule_for_which_everything_is_too_large_cannot_be_tried() -> None:
         "Bursting: associativity ((a | b) | c == a | (b | c)) cannot be tried: "
         "OverflowError(), for a = Bursting(memo=UNSET, count="
     )
+
+
+def _sum_each(old: Any, new: Any) -> Any:
+    if old is UNSET or new is UNSET:
+        return _newer(old, new)
+    return {name: old.get(name, 0) + new.get(name, 0) for name in {**old, **new}}
+
+
+def _cents(old: Any, new: Any) -> Any:
+    if old is UNSET or new is UNSET:
+        return _newer(old, new)
+    return round(old + new, 2)
+
+
+def _product(old: Any, new: Any) -> Any:
+    if old is UNSET or new is UNSET:
+        return _newer(old, new)
+    return old * new
+
+
+@frozen
+class Costing(Update):
+    """Sums that round, in whatever they stand."""
+
+    cost: float | Unset = field(default=UNSET, metadata={"rule": _sum})
+    paid: int | float | Unset = field(default=UNSET, metadata={"rule": _sum})
+    rounded: float | Unset = field(default=UNSET, metadata={"rule": _cents})
+    factor: float | Unset = field(default=UNSET, metadata={"rule": _product})
+    price: Decimal | Unset = field(default=UNSET, metadata={"rule": _sum})
+    delay: float | Unset = field(default=UNSET, metadata={"rule": _sum})
+    usage: Usage | Unset = field(default=UNSET, metadata={"rule": _sum})
+    each: dict[str, float] | Unset = field(default=UNSET, metadata={"rule": _sum_each})
+
+
+def test_that_sums_round_is_not_held_against_a_rule() -> None:
+    check_merge_laws(Costing)
 
 
 # The laws are those of `returns`: its own check can be pointed at them.

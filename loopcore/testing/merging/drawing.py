@@ -6,6 +6,7 @@ import types
 import typing
 from collections import abc
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
@@ -13,9 +14,10 @@ import attrs
 from hypothesis import strategies as st
 from pyrsistent import PVector
 
-from loopcore.frozen import FrozenDict, vector
+from loopcore.frozen import FrozenDict, evolve, vector
+from loopcore.messages import Usage
 from loopcore.testing.strategies import changing
-from loopcore.testing.strategies.plain import KEYS, Drawn, jsons
+from loopcore.testing.strategies.plain import KEYS, Drawn, jsons, usages
 
 AS_MANY: Final = 256
 
@@ -38,7 +40,7 @@ def _of(annotation: Any) -> Drawn[Any]:  # noqa: ANN401  # as above
     if annotation in changing.KNOWN:
         return changing.of(annotation)
     if origin in (typing.Union, types.UnionType):
-        return st.one_of(*map(of, inside))
+        return st.one_of(*(_part(part, inside) for part in inside))
     if isinstance(annotation, typing.NewType):
         return of(annotation.__supertype__)
     held = _held(origin or annotation, inside)
@@ -56,10 +58,43 @@ def _is_itself(value: Any) -> bool:  # noqa: ANN401  # any value
         return False
 
 
+def exact(least: int = -4096) -> Drawn[float]:
+    """Quarters, and now and then so many times a large power of two.
+
+    Sums and products of three of them are exact: rounding breaks laws of every sum, and
+    is no fault of a rule.
+    """
+    quarters = st.integers(max(least, 0), 36) | st.integers(least, 4096)
+    large = st.integers(least, 4096).map(lambda n: n * LARGE)
+    return quarters.map(lambda n: n / 4) | large
+
+
+def _usages() -> Drawn[Usage]:
+    """Tokens at a cost that adds up."""
+    return st.builds(_at_cost, usages(), exact(0))
+
+
+def _at_cost(usage: Usage, cost: float) -> Usage:
+    return usage if usage.cost is None else evolve(usage, cost=cost)
+
+
+LARGE: Final = 2.0**20
+CENTS: Final = st.integers(0, 99) | st.integers(-(10**6), 10**6)
 KNOWN: Final[Mapping[Any, Callable[[], Drawn[Any]]]] = {
     object: lambda: jsons(3),
+    float: exact,
+    Decimal: lambda: CENTS.map(lambda n: Decimal(n) / 100),
+    complex: lambda: st.builds(complex, exact(), exact()),
+    Usage: _usages,
 }
 """What is made up in another way here than for hooks."""
+
+NUMBERS: Final = st.integers(0, 9) | st.integers(-(2**16), 2**16)
+"""Integers that stay exact where they meet floats."""
+
+
+def _part(part: Any, union: tuple[Any, ...]) -> Drawn[Any]:  # noqa: ANN401  # as above
+    return NUMBERS if part is int and float in union else of(part)
 
 
 def parts_of(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401  # any type

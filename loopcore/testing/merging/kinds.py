@@ -2,7 +2,7 @@
 
 import dataclasses
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -12,12 +12,18 @@ from hypothesis import strategies as st
 from loopcore.frozen import EMPTY, UNSET
 from loopcore.hooks.merge import any_stop, both, give_up, later, strictest
 from loopcore.hooks.updates import Update, rules
-from loopcore.testing.merging.drawing import aliases, made, of, parts_of, tried
+from loopcore.testing.merging.drawing import aliases, exact, made, of, parts_of, tried
 from loopcore.testing.strategies.changing import FIELDS
 from loopcore.testing.strategies.plain import Drawn
 
 LAWFUL: Final = (any_stop, both, give_up, later, strictest)
 """The rules that loopcore has, whose algebra is known."""
+
+HERE: Final[dict[tuple[str, str], Callable[[], Drawn[Any]]]] = {
+    **FIELDS,
+    ("", "delay"): lambda: exact(0),
+}
+"""What fields of these names hold; delays, too, are such as add up."""
 
 EDGES: Final[dict[type, tuple[Any, ...]]] = {
     str: ("", "a", "b", " ", " a", "a ", "a\n", "A", "a b"),
@@ -158,7 +164,7 @@ UNMADE: Final = (
 
 
 def _values(kind: "type[Any]", name: str, annotation: Any) -> Drawn[Any]:  # noqa: ANN401  # any type
-    known = FIELDS.get((kind.__name__, name)) or FIELDS.get(("", name))
+    known = HERE.get((kind.__name__, name)) or HERE.get(("", name))
     if known and issubclass(kind, Update):
         return known()
     edges = [value for part in parts_of(annotation) for value in _edges(part)]
