@@ -128,7 +128,7 @@ def mailed(view: TurnView) -> str | None:
     """Texts of mails and calendars, of a time that is given."""
     sent = parsedate_to_datetime(formatdate(view.now or 0))
     month = calendar.month_name[sent.month]
-    with calendar.different_locale("C"):
+    with calendar.different_locale(("C", None)):
         page = calendar.TextCalendar().formatmonth(sent.year, sent.month)
     return page if month not in page else None
 

@@ -1,12 +1,14 @@
 """check_hooks: what hooks reach beside their views, and what they may."""
 
 import getpass
+import io
 import locale
 import os
 import sys
 import sysconfig
 from collections.abc import Callable
 from cProfile import Profile
+from io import StringIO
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -14,6 +16,7 @@ from typing import Any, Final
 import pytest
 
 from loopcore.hooks import Hooks
+from loopcore.runtime.purity import Lookout
 from loopcore.testing import check_hooks
 from tests import impure_hooks as impure
 from tests.odd_hooks import ODD
@@ -87,7 +90,7 @@ def test_under_a_profiler_it_is_told_that_calls_are_not_seen() -> None:
     assert any("a profiler is running" in said for said in unchecked)
 
 
-ASKS: Final[dict[str, Callable[[Any], object]]] = {
+ASKS: Final[dict[str, Callable[[Any], Any]]] = {
     "reads os.environ": lambda _: os.environ.get("HOME"),
     "calls os.getenv()": lambda _: os.getenv("HOME"),
     "calls pathlib.Path.cwd()": lambda _: Path.cwd(),
@@ -120,6 +123,54 @@ def test_a_helper_in_the_package_of_the_hook_is_its_own(tmp_path: Path) -> None:
     said = failure(rules["hook"])
 
     assert said.startswith("Hook 'h' reads the environment at should_stop_after_turn. ")
+
+
+class Page:
+    """Holds a stream in memory, and one that is not."""
+
+    def __init__(self) -> None:
+        self.text, self.out = StringIO(), sys.stderr
+
+
+TEXT: Final = StringIO()
+STREAM: Final = sys.stderr
+PAGE: Final = Page()
+
+
+def to_page(view: Any) -> None:
+    """Prints to what an object holds."""
+    page = Page()
+    print(view.turn, file=page.text)
+
+
+IN_MEMORY: Final[dict[str, Callable[[Any], Any]]] = {
+    "a call of io.StringIO": lambda _: print("x", file=io.StringIO()),
+    "a call of StringIO": lambda v: print(v.turn, 1, file=StringIO(), sep="|"),
+    "an attribute": to_page,
+}
+NOT_IN_MEMORY: Final[dict[str, Callable[[Any], Any]]] = {
+    "none": lambda _: print(StringIO("x").read(), end=""),  # noqa: T201
+    "a stream": lambda _: print(StringIO("x").read(), end="", file=sys.stderr),  # noqa: T201
+    "a named one": lambda _: print(TEXT.getvalue(), end="", file=STREAM),
+    "an attribute": lambda _: print(TEXT.getvalue(), end="", file=PAGE.out),
+}
+
+
+@pytest.mark.parametrize("name", IN_MEMORY)
+def test_a_print_into_memory_is_no_output(name: str) -> None:
+    hook = Hooks("h", should_stop_after_turn=IN_MEMORY[name])
+
+    assert check_hooks(hook, examples=FEW).unchecked == ()
+
+
+@pytest.mark.parametrize("name", NOT_IN_MEMORY)
+def test_a_print_elsewhere_is_output_though_something_in_memory_is_printed(
+    name: str,
+) -> None:
+    with Lookout(NOT_IN_MEMORY[name]) as watch:
+        NOT_IN_MEMORY[name](None)
+
+    assert [("I/O", "calls print()")] == [(r.world, r.how) for r in watch.found]
 
 
 @pytest.mark.parametrize("name", ODD)

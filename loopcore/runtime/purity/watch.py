@@ -6,7 +6,6 @@ import inspect
 import random
 import sys
 from collections.abc import Callable, Iterator
-from io import StringIO
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
@@ -15,6 +14,7 @@ from attrs import frozen
 from loopcore.hooks.fold import code_of
 from loopcore.runtime.purity.around import Print, Root, changed, prints
 from loopcore.runtime.purity.places import base, is_own
+from loopcore.runtime.purity.printing import is_in_memory
 from loopcore.runtime.purity.world import (
     SETTINGS,
     World,
@@ -100,7 +100,7 @@ class Lookout:
             self._called(frame)
         elif event == "c_call":
             world = world_of_builtin(called, lambda: _arguments(frame))
-            if world and not (self._is_its_own(called) or _is_in_memory(called, frame)):
+            if world and not (self._is_its_own(called) or is_in_memory(called, frame)):
                 self._reach(world, frame, called_as(called))
 
     def _called(self, frame: FrameType) -> None:
@@ -191,43 +191,6 @@ def _arguments(frame: FrameType) -> int:
     """How many arguments the call has that this frame is at."""
     op = frame.f_code.co_code[frame.f_lasti]
     return frame.f_code.co_code[frame.f_lasti + 1] if dis.opname[op] in CALLS else 1
-
-
-def _is_in_memory(called: Any, frame: FrameType) -> bool:  # noqa: ANN401  # a built-in function
-    """Whether it is a `print(..., file=name)`, and this names a stream in memory."""
-    if called is not print:
-        return False
-    ops = list(_of_this_call(frame))
-    if not any("file" in _keywords(op, frame) for op in ops):
-        return False
-    names = {**frame.f_globals, **frame.f_locals}
-    held = [names.get(str(op.argval)) for op in ops if op.opname.startswith("LOAD_")]
-    return any(isinstance(value, StringIO) for value in held)
-
-
-def _of_this_call(frame: FrameType) -> Iterator[dis.Instruction]:
-    """The instructions of the call that a frame is at, by where it is written."""
-    ops = list(dis.get_instructions(frame.f_code))
-    at = next((op.positions for op in ops if op.offset == frame.f_lasti), None)
-    return (op for op in ops if at and op.positions and _within(op.positions, at))
-
-
-def _within(one: dis.Positions, other: dis.Positions) -> bool:
-    begins = (one.lineno or 0, one.col_offset or 0)
-    ends = (one.end_lineno or 0, one.end_col_offset or 0)
-    first = (other.lineno or 0, other.col_offset or 0)
-    return first <= begins and ends <= (
-        other.end_lineno or 0,
-        other.end_col_offset or 0,
-    )
-
-
-def _keywords(op: dis.Instruction, frame: FrameType) -> tuple[object, ...]:
-    """The names that a call gives arguments by; each Python writes them in its own way."""
-    value: Any = op.argval
-    if op.opname == "KW_NAMES" and op.arg is not None:
-        value = frame.f_code.co_consts[op.arg]
-    return tuple[object](value) if isinstance(value, tuple) else ()  # pyright: ignore[reportUnknownArgumentType]  # of anything
 
 
 CALLS: Final = frozenset(("CALL", "PRECALL", "CALL_FUNCTION", "CALL_METHOD"))
