@@ -21,11 +21,14 @@ from loopcore import (
     Abort,
     Answer,
     AssistantMessage,
+    Continue,
     FollowUp,
     LoopConfig,
     Prompt,
     RunTool,
     State,
+    Steer,
+    ToolCall,
     ToolResultMessage,
     ToolSpec,
     Withdraw,
@@ -45,11 +48,12 @@ from loopcore.hooks import (
 from loopcore.journal import Journal, replay
 from loopcore.policies import limits, retry
 from loopcore.testing import loop_machine
-from loopcore.testing.invariants import LAWS, Broken, Moment, Watch, hold
+from loopcore.testing.invariants import LAWS, Broken, Moment, Watch, hold, laws_of
 from loopcore.testing.machine import shrink
 from loopcore.testing.machine.case import BY_CHANCE
 from loopcore.testing.machine.moves import Reaction
 from loopcore.testing.machine.run import MachineRun
+from loopcore.testing.machine.shrink import Way
 
 ADD: Final = ToolSpec("add")
 PAY: Final = ToolSpec("pay", needs_approval=True)
@@ -360,24 +364,52 @@ TestLoop = loop_machine(LoopConfig(model="test:m", tools=[ToolSpec("add")]), few
 """
 
 
+def late(view: ToolCallView) -> Block | None:
+    """Nothing is run after a moment."""
+    return Block("late") if (view.now or 0) >= 5 else None
+
+
+def none_is_late(state: State) -> bool:
+    """All was run."""
+    return not any(m.text == "late" for m in state.transcript)
+
+
+LATE: Final = config(Hooks("late", before_tool_call=late))
+
+
 def test_what_depends_on_the_time_is_told_with_times() -> None:
     """A program without them does not lead there."""
-
-    def late(view: ToolCallView) -> Block | None:
-        return Block("late") if (view.now or 0) >= 5 else None
-
-    def none_is_late(state: State) -> bool:
-        return not any(m.text == "late" for m in state.transcript)
-
-    loop = config(Hooks("late", before_tool_call=late))
-    found = broken(loop_machine(loop, none_is_late))
+    found = broken(loop_machine(LATE, none_is_late))
 
     assert found.counterexample.times == (5.0, None)
     assert "1. Prompt([UserMessage([Text('go')])])  # at=5.0\n" in str(found)
-    state, way = State.start(loop, run_id="r"), found.counterexample
+    state, way = State.start(LATE, run_id="r"), found.counterexample
     for given, at in zip(way.inputs, way.times, strict=True):
-        state = advance(loop, state, given, at=at).unwrap()[0]
+        state = advance(LATE, state, given, at=at).unwrap()[0]
     assert not none_is_late(state)
+
+
+PAYS: Final = Answer("r.1.1.model.1", AssistantMessage(ToolCall("add"), finish="tools"))
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        ((FollowUp("more"), 5.0), (Prompt("begin"), None)),
+        ((Steer("more"), None), (Continue(), 5.0)),
+        ((FollowUp("more"), 5.0), (Continue(), None)),
+    ],
+)
+def test_the_time_of_what_is_left_out_may_be_that_of_what_follows(begun: Way) -> None:
+    run = MachineRun.of(LATE, (*LAWS, *laws_of(none_is_late)))
+    for given, at in begun:
+        run.give(given, at)
+    with pytest.raises(Broken) as found:
+        run.give(PAYS)
+
+    way = found.value.counterexample
+    assert (Prompt("go"), 5.0) == (way.inputs[0], way.times[0])
+    assert 2 == len(way.inputs)
 
 
 def test_what_is_found_is_a_journal_that_can_be_kept(tmp_path: Path) -> None:

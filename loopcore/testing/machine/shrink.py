@@ -1,5 +1,6 @@
 """The shortest way found to what is broken: with less of what happened, and simpler."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -7,7 +8,7 @@ from attrs import define, field
 
 from loopcore.effects import Effect, RequestApproval, RunTool
 from loopcore.frozen import evolve
-from loopcore.inputs import Answer, Input
+from loopcore.inputs import Answer, Input, Prompt
 from loopcore.messages import AssistantMessage
 from loopcore.state import State
 from loopcore.testing.invariants import Broken
@@ -166,6 +167,7 @@ def smaller(way: Way) -> Iterator[Way]:
     """Ways with less in them, the boldest first."""
     yield from without_some(way)
     yield from _fewer_calls(way)
+    yield from _sooner(way)
     for place, (given, at) in enumerate(way):
         before, after = way[:place], way[place + 1 :]
         if at is not None:
@@ -173,6 +175,15 @@ def smaller(way: Way) -> Iterator[Way]:
         for simpler in simpler_inputs(given):
             yield (*before, (simpler, at), *after)
     yield from _denser(way)
+
+
+def _sooner(way: Way) -> Iterator[Way]:
+    """Without an input before another, which comes at its time; or is a prompt then."""
+    for place, ((_, one), (given, other)) in enumerate(itertools.pairwise(way)):
+        times = [at for at in (one, other) if at is not None]
+        before, after = way[:place], way[place + 2 :]
+        for now in (given, Prompt("go")) if times else ():
+            yield (*before, (now, max(times)), *after)
 
 
 def _fewer_calls(way: Way) -> Iterator[Way]:
