@@ -21,7 +21,9 @@ from tests import unordered_hooks as unordered
 FEW: Final = 5
 ORDERED: Final = "sort it (`sorted(...)`), or keep a dict or a list."
 REMEMBERED: Final = (
-    "depends on the order of a set, which is another one in every process."
+    " Or it had seen other views before, there: what it remembers belongs in its memo, "
+    "which is saved, forked and replayed with the run (`Hooks(..., memo=...)`, "
+    "`view.memo`)."
 )
 
 SETS: Final[tuple[Callable[[Any], Any], ...]] = (
@@ -48,7 +50,7 @@ def test_the_order_of_a_set_is_found_out_wherever_it_comes_from(
     said, law, view, program = failure(Hooks(should_stop_after_turn=function))
 
     assert said.startswith(f"Hook {function.__name__!r} gave two answers to the same ")
-    assert said.endswith((ORDERED, REMEMBERED))
+    assert said.endswith((ORDERED, ORDERED + REMEMBERED))
     assert law == "The law: what a hook says is the same in every process."
     assert view.startswith("The smallest view: TurnView(")
     assert "advance(config, state, " in program
@@ -78,6 +80,17 @@ def test_every_set_that_may_be_the_cause_is_named() -> None:
         f"It uses a set at unordered_hooks.py:{first} and a set at "
         f"unordered_hooks.py:{first + 1}. " in said
     )
+
+
+def test_a_set_that_stands_around_a_hook_is_named_before_a_memory_is() -> None:
+    said, *_ = failure(Hooks(should_stop_after_turn=unordered.joined))
+    line = unordered.joined.__code__.co_firstlineno + 2
+
+    assert (
+        "It uses a set, the module global 'NAMES' at "
+        f"unordered_hooks.py:{line}. Python orders a set of texts" in said
+    )
+    assert said.endswith(ORDERED + REMEMBERED)
 
 
 def test_where_an_object_lies_is_no_memory() -> None:

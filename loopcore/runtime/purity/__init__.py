@@ -1,6 +1,6 @@
 """What a hook reaches beside its view, and whether that makes a difference."""
 
-from loopcore.runtime.purity.around import reachable
+from loopcore.runtime.purity.around import named_around, reachable
 from loopcore.runtime.purity.blame import blame
 from loopcore.runtime.purity.differences import (
     Returned,
@@ -25,6 +25,7 @@ __all__ = [
     "differing",
     "is_own",
     "is_same",
+    "named_around",
     "reachable",
     "returned",
 ]

@@ -71,6 +71,11 @@ def changed(before: dict[Root, Print], after: dict[Root, Print]) -> list[Root]:
 
 def reachable(function: Callable[..., object]) -> list[object]:
     """The values that stand around a function, and around those of its own it calls."""
+    return [value for _, value in named_around(function)]
+
+
+def named_around(function: Callable[..., object]) -> list[tuple[Root, object]]:
+    """The same, each with the name that it has there."""
     look = _Look()
     look.at(function)
     return look.values
@@ -84,7 +89,7 @@ class _Look:
     seen: set[int] = field(factory=set[int])
     printed: set[int] = field(factory=set[int])
     left: int = MOST
-    values: list[object] = field(factory=list[object])
+    values: list[tuple[Root, object]] = field(factory=list[tuple[Root, object]])
     code: types.CodeType = field(init=False)
 
     def at(self, function: Any) -> None:  # noqa: ANN401  # anything that can be called
@@ -131,7 +136,7 @@ class _Look:
             self._root(Root(root.where, name, root.code), value)
 
     def _root(self, root: Root, value: object) -> None:
-        self.values.append(value)
+        self.values.append((root, value))
         self.code = root.code
         if isinstance(value, types.FunctionType | types.MethodType) and _is_ours(value):
             self.found[root] = self.print(dict(vars(value)), DEEPEST)

@@ -2,7 +2,6 @@
 
 import pickle
 import re
-from collections.abc import Iterable
 from typing import Any, Final
 
 from attrs import frozen
@@ -15,7 +14,7 @@ from loopcore.testing.check.broken import Breach, HookLaw, broken, shortened
 from loopcore.testing.check.course import Course
 from loopcore.testing.check.packing import pack
 from loopcore.testing.check.process import ALWAYS, SEEDS, processes_for
-from loopcore.testing.check.unordered import suspects, texts_in_sets
+from loopcore.testing.check.unordered import held_sets, suspects, texts_in_sets
 from loopcore.testing.elsewhere import said_text
 
 
@@ -137,20 +136,23 @@ def _other(sample: Sample, one: str, other: str) -> str:
     return (
         f"Hook {sample.hook.name!r} gave two answers to the same view at {where}: "
         f"{shortened(one)}, and in another process {shortened(other)}. "
-        f"{_cause(suspects(sample.hook, sample.point), one + other)}"
+        f"{_cause(sample, one + other)}"
     )
 
 
-def _cause(found: Iterable[str], said: str) -> str:
+def _cause(sample: Sample, said: str) -> str:
     """Why it may say something else there, and what to write instead."""
     if ADDRESS.search(said):
         return ADDRESSES
-    named = list(found)
+    used = suspects(sample.hook, sample.point)
+    held = held_sets(sample.hook, sample.point)
+    named = [*held, *used]
     if not named:
-        return REMEMBERED
+        return f"{REMEMBERED} {OR_ORDER}"
     ids = [one for one in named if one.startswith("id(")]
     advice = [IDS] if ids else []
     advice += [UNORDERED] if len(ids) < len(named) else []
+    advice += [] if used else [OR_REMEMBERED]
     return " ".join((f"It uses {' and '.join(named)}.", *advice))
 
 
@@ -167,8 +169,12 @@ UNORDERED: Final = (
     "Python orders a set of texts, and hashes them, differently in every process: sort it "
     "(`sorted(...)`), or keep a dict or a list."
 )
-REMEMBERED: Final = (
-    "There it had seen other views before: what it remembers belongs in its memo, which is "
-    "saved, forked and replayed with the run (`Hooks(..., memo=...)`, `view.memo`). Or it "
-    "depends on the order of a set, which is another one in every process."
+MEMO: Final = (
+    "what it remembers belongs in its memo, which is saved, forked and replayed with the "
+    "run (`Hooks(..., memo=...)`, `view.memo`)."
+)
+REMEMBERED: Final = f"There it had seen other views before: {MEMO}"
+OR_REMEMBERED: Final = f"Or it had seen other views before, there: {MEMO}"
+OR_ORDER: Final = (
+    "Or it depends on the order of a set, which is another one in every process."
 )

@@ -8,7 +8,7 @@ from typing import Any, Final
 from loopcore.hooks.fold import code_of
 from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Hooks
-from loopcore.runtime.purity import base, is_own, reachable
+from loopcore.runtime.purity import base, is_own, named_around, reachable
 
 SETS: Final = frozenset(("BUILD_SET", "SET_ADD", "SET_UPDATE"))
 HASHED: Final = {
@@ -22,6 +22,16 @@ HASHED: Final = {
 def suspects(hook: Hooks, point: PointName) -> tuple[str, ...]:
     """Where a hook's code, and its own that it calls, uses what is ordered by hashes."""
     found = (one for code in _codes(hook, point) for one in _sets_of(code))
+    return tuple(dict.fromkeys(found))
+
+
+def held_sets(hook: Hooks, point: PointName) -> tuple[str, ...]:
+    """The sets that stand around a hook, and where it reads them."""
+    found = (
+        f"a set, {root} at {base(root.code.co_filename)}:{root.line}"
+        for root, value in named_around(hook.functions[point])
+        if isinstance(value, set | frozenset) and len(tuple[Any, ...](value)) > 1  # pyright: ignore[reportUnknownArgumentType]  # of anything
+    )
     return tuple(dict.fromkeys(found))
 
 
