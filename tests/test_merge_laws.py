@@ -364,6 +364,23 @@ def test_that_sums_round_is_not_held_against_a_rule() -> None:
     check_merge_laws(Costing)
 
 
+Bare: Final[Any] = frozen(type("Bare", (Update,), {"x": field(default=UNSET)}))
+"""A field that does not say what it holds."""
+
+
+def test_a_field_without_an_annotation_is_told() -> None:
+    with pytest.raises(TypeError) as caught:
+        check_merge_laws(Bare)
+
+    assert str(caught.value) == (
+        "check_merge_laws makes up values from annotations, and the field `x` of Bare has "
+        "none. Say what it holds, as in `x: str | Unset = field(default=UNSET)`. Or give "
+        "it some of its values instead, of which every three are tried: "
+        "check_merge_laws(Bare(...), Bare(...), Bare(...))"
+    )
+    check_merge_laws(Bare(), Bare(), examples=5)
+
+
 # The laws are those of `returns`: its own check can be pointed at them.
 
 CONTEXTS: Final = strategies.updates(ContextUpdate).map(Merged)

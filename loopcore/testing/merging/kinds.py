@@ -101,6 +101,9 @@ def kind_of(kind: "type[Any]") -> Kind:
         message = UNREADABLE.format(kind.__name__, f"{problem!r:.200}")
         raise TypeError(message) from None
     names = tuple(aliases(kind))
+    bare = [name for name in names if name not in hints]
+    if bare:
+        raise TypeError(NO_HINT.format(kind.__name__, bare[0]))
     values = {name: _values(kind, name, hints[name]) for name in names}
     return Kind(kind, empty, made(kind, values), names, values, hints)
 
@@ -154,6 +157,12 @@ NO_FIELDS: Final = (
 UNREADABLE: Final = (
     "check_merge_laws makes up values from annotations, and those of {0} cannot be read: "
     "{1}. Give it some of its values instead, of which every three are tried: "
+    "check_merge_laws({0}(...), {0}(...), {0}(...))"
+)
+NO_HINT: Final = (
+    "check_merge_laws makes up values from annotations, and the field `{1}` of {0} has "
+    "none. Say what it holds, as in `{1}: str | Unset = field(default=UNSET)`. Or give it "
+    "some of its values instead, of which every three are tried: "
     "check_merge_laws({0}(...), {0}(...), {0}(...))"
 )
 UNMADE: Final = (
