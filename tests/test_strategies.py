@@ -56,6 +56,10 @@ from loopcore.testing import strategies
 
 T = TypeVar("T")
 
+pytestmark = pytest.mark.filterwarnings(  # a long history may be found, and is long
+    "ignore:Generating overly large repr"
+)
+
 QUICK: Final = settings(
     max_examples=40,
     database=None,
