@@ -49,7 +49,7 @@ else:
         if twin:
             known["Twin"] = _own(cls, "__twin__", _twin)
         else:
-            known |= {f"set_{n}": _member(cls, n).__set__ for n in names.values()}
+            known |= {f"set_{n}": _setter(cls, n) for n in names.values()}
         exec(source, known)  # noqa: S102  # names of fields are all that varies
         copiers = _own(cls, "__copiers__", lambda _: {})
         return copiers.setdefault((cls, *changed), known["copy"])
@@ -72,5 +72,11 @@ else:
         plain = {name: getattr(object, name) for name in THAWED}
         return type("Twin", cls.__bases__, {"__slots__": cls.__slots__} | plain)
 
-    def _member(cls: type, name: str) -> Any:  # noqa: ANN401  # a slot of the class
-        return next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
+    def _setter(cls: type, name: str) -> Callable[[Any, Any], None]:
+        """What fills a field: its slot, or the record's own dictionary if it has none."""
+        owners = (vars(base) for base in cls.__mro__)
+        slots = (owner[name] for owner in owners if name in owner)
+        slot = next((slot for slot in slots if hasattr(slot, "__set__")), None)
+        if slot is not None:
+            return slot.__set__
+        return lambda record, value: object.__setattr__(record, name, value)

@@ -33,7 +33,28 @@ def plain() -> type[Any]:
     return Plain
 
 
-KINDS: Final = {"slim": slim, "plain": plain}
+def loose() -> type[Any]:
+    """A class without slots."""
+
+    @frozen(slots=False)
+    class Loose:
+        a: int = 1
+        b: int = 2
+
+    return Loose
+
+
+def half() -> type[Any]:
+    """A class without slots of its own, below one that has them."""
+
+    @frozen(slots=False)
+    class Half(plain()):  # type: ignore[misc]  # made here
+        c: int = 3
+
+    return Half
+
+
+KINDS: Final = {"slim": slim, "plain": plain, "loose": loose, "half": half}
 
 
 def sub(kind: type[Any]) -> type[Any]:
