@@ -1,5 +1,6 @@
 """Watching a function: which of its calls reach the world, and what it leaves changed."""
 
+import builtins
 import dis
 import gc
 import inspect
@@ -54,6 +55,9 @@ class Lookout:
         self._file = getattr(code_of(function), "co_filename", "")
         self._reached: dict[str, Reach] = {}
         self._made: list[random.Random] = []
+        self._passed: dict[
+            int, object
+        ] = {}  # by their ids, and kept, so that these stay
         self._old: Any = sys.getprofile()
 
     @property
@@ -94,22 +98,33 @@ class Lookout:
         return prints(self._function) if self._around else {}
 
     def _event(self, frame: FrameType, event: str, called: Any) -> None:  # noqa: ANN401  # as sys.setprofile gives it
+        """What happens most is passed first: a watched call takes several times as long."""
+        if event == "call":
+            if id(frame.f_code) not in self._passed:
+                self._called(frame)
+        elif event == "c_call":
+            owner: Any = getattr(called, "__self__", None)
+            if owner.__class__ not in VALUES and id(called) not in self._passed:
+                self._built_in(frame, called)
+
+    def _built_in(self, frame: FrameType, called: Any) -> None:  # noqa: ANN401  # as above
         if frame is self._outer:
             return
-        if event == "call":
-            self._called(frame)
-        elif event == "c_call":
-            world = world_of_builtin(called, lambda: _arguments(frame))
-            if world and not (self._is_its_own(called) or is_in_memory(called, frame)):
-                self._reach(world, frame, called_as(called))
+        world = world_of_builtin(called, lambda: _arguments(frame))
+        if world and not (self._is_its_own(called) or is_in_memory(called, frame)):
+            self._reach(world, frame, called_as(called))
+        elif getattr(called, "__self__", None) is builtins and not world:
+            self._passed[id(called)] = called
 
     def _called(self, frame: FrameType) -> None:
         module = str(frame.f_globals.get("__name__", ""))
         world = world_of_code(module, frame.f_code)
         if world:
             self._reach(world, frame)
-        if module == "random" and frame.f_code.co_qualname == "Random.seed":
+        elif module == "random" and frame.f_code.co_qualname == "Random.seed":
             self._seeded(frame)
+        else:
+            self._passed[id(frame.f_code)] = frame.f_code
 
     def _seeded(self, frame: FrameType) -> None:
         """A generator that is made here with a seed is as pure as its seed."""
@@ -159,6 +174,11 @@ def _is_asked(called: FrameType, caller: str) -> bool:
     """Whether a library that reads the environment was called for that, or is its own."""
     return _top(called) in {caller, *SETTINGS}
 
+
+VALUES: Final = frozenset(
+    (list, dict, tuple, set, frozenset, str, bytes, int, float, type(None))
+)
+"""Classes of values whose own functions reach nothing."""
 
 READERS: Final = frozenset(
     (
