@@ -1,7 +1,7 @@
 """A run under the hooks that are checked: led to a point, and gone over again."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from attrs import define, field, frozen
 from hypothesis import strategies as st
@@ -15,9 +15,9 @@ from loopcore.hooks.updates import Update
 from loopcore.inputs import Abort, Answer, Input
 from loopcore.reducer import advance
 from loopcore.reducer.ask import parked
-from loopcore.runtime.purity import differing, is_same
+from loopcore.runtime.purity import Returned, differing, is_same
 from loopcore.state import State
-from loopcore.testing.check.asking import ask, place
+from loopcore.testing.check.asking import ask, place, written
 from loopcore.testing.check.broken import HookLaw, broken
 from loopcore.testing.check.programs import with_imports, written_out
 from loopcore.testing.check.rebuilt import Copies
@@ -189,7 +189,7 @@ def _elsewhere(state: State) -> tuple[Input, ...]:
     return (*others, Abort("elsewhere")) if state.stage != "idle" else ()
 
 
-Said: TypeAlias = list[tuple[Heard, dict[str, Any]]]
+Said: TypeAlias = list[tuple[Heard, Returned]]
 
 
 def _said(found: Course, before: State, given: Input, at: float | None) -> Said:
@@ -198,7 +198,14 @@ def _said(found: Course, before: State, given: Input, at: float | None) -> Said:
     ear.copying = False
     ear.heard.clear()
     advance(found.walk.config, before, given, at=at)
-    return [(one, ask(one.hook, one.point, one.view).said) for one in ear.heard]
+    return [(one, _answer(one)) for one in ear.heard]
+
+
+def _answer(heard: Heard) -> Returned:
+    """What a hook said there; one that failed is asked again, so that it is told how."""
+    found = [written(heard.point, value) for value in heard.said]
+    said = found[0] if found else None
+    return ask(heard.hook, heard.point, heard.view).said if said is None else said
 
 
 def _agree(one: Said, other: Said, law: HookLaw) -> None:
