@@ -14,7 +14,7 @@ from loopcore.hooks.points import POINTS
 from loopcore.messages import FAULTS
 from loopcore.testing import check_hooks
 from loopcore.testing.check.course import Offer
-from loopcore.testing.check.growing import MEASURED
+from loopcore.testing.check.growing import ENOUGH
 from loopcore.testing.check.talk import Talk
 from loopcore.testing.strategies.tooling import ADD, LOOK, PAY
 
@@ -53,7 +53,7 @@ def shown() -> list[tuple[str, Any]]:
             .value_or(state)
         )
         turns += state.requests != before
-        if turns == MEASURED[-1]:
+        if turns == ENOUGH:
             break
     return seen
 
@@ -108,6 +108,24 @@ def test_the_same_is_never_said_twice(shown: list[tuple[str, Any]]) -> None:
     ids = [call.id for reply in replies for call in reply.calls]
 
     assert len(ids) == len(set(ids))
+
+
+def test_a_hook_without_a_memo_is_asked_less_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """There is nothing that could grow: how often is the same on every machine."""
+
+    def asked(memo: object) -> int:
+        seen: list[int] = []
+        monkeypatch.setattr(pytest, "seen", seen, raising=False)
+        hook = Hooks("counted", memo=memo, should_stop_after_turn=counted)
+        check_hooks(hook, examples=FEW)
+        return len(seen)
+
+    def counted(view: Any) -> None:
+        getattr(pytest, "seen", []).append(view.turn)
+
+    assert asked(None) < 300 < asked("x")
 
 
 # Rare views.

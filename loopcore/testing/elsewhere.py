@@ -71,7 +71,7 @@ def _watched(hook: Any, point: Any, view: Any) -> tuple[str, str]:  # noqa: ANN4
     return said, blame(found) if found else ""
 
 
-WATCHED: Final = 12
+WATCHED: Final = 4
 """So many views of a hook at a point are watched: what it keeps, it keeps at the first."""
 
 

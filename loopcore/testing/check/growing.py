@@ -22,6 +22,9 @@ Sizes: TypeAlias = dict[str, list[int]]
 MEASURED: Final = (50, 100)
 """After how many turns memos are measured in a run that is looked at."""
 
+ENOUGH: Final = 72
+"""After so many turns a run is over in which no hook has a memo: nothing can grow there."""
+
 LATER: Final = (200, 400, 800, 1600)
 """And further, for those that have grown."""
 

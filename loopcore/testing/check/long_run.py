@@ -16,7 +16,14 @@ from loopcore.state import State
 from loopcore.testing.check.asking import Asked, ask, failing
 from loopcore.testing.check.broken import Breach, broken
 from loopcore.testing.check.course import Offer, program_of
-from loopcore.testing.check.growing import MEASURED, Sizes, refuse_growing, size, take
+from loopcore.testing.check.growing import (
+    ENOUGH,
+    MEASURED,
+    Sizes,
+    refuse_growing,
+    size,
+    take,
+)
 from loopcore.testing.check.one_view import Judge, keep_pairs
 from loopcore.testing.check.rebuilt import Copies
 from loopcore.testing.check.talk import Talk
@@ -40,12 +47,20 @@ def long_run(hooks: tuple[Hooks, ...], offer: Offer, judge: Judge) -> list[Seen]
     """
     run = LongRun(hooks, offer, judge)
     sizes: Sizes = {hook.name: [] for hook in hooks}
-    for turns in MEASURED:
+    for turns in (*MEASURED[:1], ENOUGH, *MEASURED[1:]):
         take(turns - run.turns, run.say)
-        for name, measured in sizes.items():
-            measured.append(size(run.state, name))
+        found = {hook.name: size(run.state, hook.name) for hook in hooks}
+        if turns == ENOUGH and not any(found.values()):
+            return run.watch.closely
+        if turns in MEASURED:
+            _noted(sizes, found)
     refuse_growing(hooks, sizes, run.talk, (run.state, run.said))
     return run.watch.closely
+
+
+def _noted(sizes: Sizes, found: dict[str, int]) -> None:
+    for name, measured in sizes.items():
+        measured.append(found[name])
 
 
 class _Late(BaseException):
@@ -117,7 +132,7 @@ CLOSELY: Final = 50
 PAIRS: Final = 4
 """And one of so many for its pairs."""
 
-EARLY: Final = 12
+EARLY: Final = 8
 """Each of so many turns is a kind of its own."""
 
 

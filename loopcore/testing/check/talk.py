@@ -23,7 +23,7 @@ from loopcore.testing.doubles.values import CannotMake, value_for
 from loopcore.tools import ToolOutput, ToolSpec, spec_of
 
 EARLY: Final = 110
-LONG: Final = 310
+LONG: Final = 290
 AROUND: Final = 600
 """Of so many things that happen, those between the first two numbers keep a run going."""
 
