@@ -112,7 +112,8 @@ def test_a_long_text_that_hypothesis_prints_for_itself_is_no_warning() -> None:
     """What it prints of its strategies is of no use to whoever checks hooks."""
 
     def cares(view: Any) -> bool:
-        return bool(repr(st.from_regex(view.tool + "x" * 40_000)))
+        strategy: Any = st.from_regex(view.tool + "x" * 40_000)
+        return bool(repr(strategy))
 
     with catch_warnings():
         simplefilter("error")
