@@ -160,6 +160,20 @@ class Rule:
         return self(view)
 
 
+class Large:
+    """A rule with more than anybody looks through."""
+
+    def __init__(self) -> None:
+        self.table = [(n, "n", (n,)) for n in range(6_000)]
+
+    def __call__(self, view: TurnView) -> bool:
+        return view.turn > len(self.table)
+
+    def method(self, view: TurnView) -> bool:
+        """The same, as a method."""
+        return self(view)
+
+
 def bound(most: int, view: TurnView) -> bool:
     """A function of two, whose first is given."""
     return reduce(max, map(attrgetter("seconds_of"), ()), 0) > most + view.turn
@@ -184,5 +198,6 @@ ODD: Final[dict[str, Callable[[Any], Any]]] = {
     "a type of pydantic": typed,
     "an object": Rule(5),
     "a method": Rule(5).method,
+    "a method of an object too large to look through": Large().method,
     "a partial": partial(bound, 10_000),
 }

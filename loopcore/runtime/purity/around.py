@@ -139,7 +139,7 @@ class _Look:
         self.values.append((root, value))
         self.code = root.code
         if isinstance(value, types.FunctionType | types.MethodType) and _is_ours(value):
-            self.found[root] = self.print(dict(vars(value)), DEEPEST)
+            self.found[root] = self.print(vars(value), DEEPEST)
             self.at(value)
         else:
             self.found[root] = self.print(value, DEEPEST)
