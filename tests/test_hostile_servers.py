@@ -1,8 +1,6 @@
 """Responses that no sound server gives: each is one result, and never an empty success."""
 
-import itertools
 import json
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -20,6 +18,7 @@ from tests import chat_server as chat
 from tests import gemini_reading as gemini
 from tests import messages_reading as messages
 from tests import responses_reading as responses
+from tests.counting import calls
 from tests.reading import Told
 from tests.responses_reading import begins, event, said, whole
 from tests.wire_rules import MODELS
@@ -59,17 +58,7 @@ SIZES: Final = 200, 1_600
 
 def steps(wire: str, body: bytes) -> int:
     """How many functions are called to read this."""
-    called = itertools.count()
-
-    def count(_frame: object, _event: str, _about: object) -> None:
-        next(called)
-
-    sys.setprofile(count)
-    try:
-        read(wire, [body])
-    finally:
-        sys.setprofile(None)
-    return next(called)
+    return calls(lambda: read(wire, [body]))
 
 
 def many_new_ids(count: int) -> bytes:
