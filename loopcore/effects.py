@@ -1,6 +1,6 @@
 """Effects: what a run wants. Each gets exactly one answer, which it builds itself."""
 
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, Final, TypeAlias, TypeGuard
 
 from attrs import field, frozen
 from pyrsistent import PVector
@@ -165,6 +165,25 @@ class Sleep:
 
 
 Effect: TypeAlias = CallModel | RunTool | RequestApproval | Consult | Sleep
+
+VALUES: Final[dict[type[Effect], tuple[type, ...]]] = {
+    CallModel: (AssistantMessage, ModelError),
+    RunTool: (ToolOutput,),
+    RequestApproval: (Approve, Edit, Reject, Respond),
+    Sleep: (type(None),),
+}
+RECORDS: Final = (
+    *VALUES[CallModel],
+    *VALUES[RunTool],
+    *VALUES[RequestApproval],
+)
+
+
+def answers(effect: Effect, value: object) -> bool:
+    """Whether this value is of a kind that answers the effect."""
+    if isinstance(effect, Consult):
+        return not isinstance(value, RECORDS)
+    return isinstance(value, VALUES[type(effect)])
 
 
 def output_of(value: object) -> ToolOutput:

@@ -7,22 +7,24 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from loopcore.codec import DecodeError, to_json
-from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
+from loopcore.effects import (
+    CallModel,
+    Consult,
+    Effect,
+    RequestApproval,
+    RunTool,
+    Sleep,
+    answers,
+)
 from loopcore.frozen import UNSET, FrozenDict, dump_json
 from loopcore.inputs import (
     Abort,
     Answer,
-    Approve,
     Continue,
-    Edit,
     Prompt,
-    Reject,
-    Respond,
     Value,
 )
-from loopcore.messages import AssistantMessage, ModelError
 from loopcore.state import Asked, Ready, Running, Settled, Slot, State, Turn
-from loopcore.tools import ToolOutput
 
 Problems: TypeAlias = Iterator[tuple[str, str]]
 """Where something is wrong, and what."""
@@ -216,21 +218,4 @@ def _is_awaited(state: State, effect_id: str, value: Value) -> bool:
         if effect_id.startswith(f"{child.run_id}."):
             return _is_awaited(child, effect_id, value)
     effect = state.pending.get(effect_id)
-    if effect is None:
-        return False
-    if isinstance(effect, Consult):
-        return not isinstance(value, RECORDS)
-    return isinstance(value, VALUES[type(effect)])
-
-
-VALUES: Final[dict[type[Effect], tuple[type, ...]]] = {
-    CallModel: (AssistantMessage, ModelError),
-    RunTool: (ToolOutput,),
-    RequestApproval: (Approve, Edit, Reject, Respond),
-    Sleep: (type(None),),
-}
-RECORDS: Final = (
-    *VALUES[CallModel],
-    *VALUES[RunTool],
-    *VALUES[RequestApproval],
-)
+    return effect is not None and answers(effect, value)

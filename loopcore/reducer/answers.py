@@ -6,39 +6,23 @@ from typing import Final
 from returns.result import Failure, Success
 
 from loopcore.arguments import arguments_for
-from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
+from loopcore.effects import (
+    CallModel,
+    Consult,
+    Effect,
+    RequestApproval,
+    RunTool,
+    Sleep,
+    answers,
+)
 from loopcore.frozen import a, evolve
 from loopcore.inputs import (
     Answer,
-    Approve,
     Edit,
-    Reject,
-    Respond,
-)
-from loopcore.messages import (
-    AssistantMessage,
-    ModelError,
 )
 from loopcore.reducer.nested import place_of
 from loopcore.reducer.out import the_turn
 from loopcore.state import Rejected, Running, State
-from loopcore.tools import ToolOutput
-
-VALUES: Final[dict[type[Effect], tuple[type, ...]]] = {
-    CallModel: (AssistantMessage, ModelError),
-    RunTool: (ToolOutput,),
-    RequestApproval: (Approve, Edit, Reject, Respond),
-    Sleep: (type(None),),
-}
-RECORDS: Final = (
-    AssistantMessage,
-    ModelError,
-    ToolOutput,
-    Approve,
-    Edit,
-    Reject,
-    Respond,
-)
 
 
 def check_answer(state: State, answer: Answer) -> Answer:
@@ -52,17 +36,11 @@ def check_answer(state: State, answer: Answer) -> Answer:
     effect = state.pending.get(answer.effect_id)
     if effect is None:
         raise _not_waiting(state, answer.effect_id)
-    if not _fits(effect, answer.value):
+    if not answers(effect, answer.value):
         raise _wrong_kind(effect, answer.value)
     if isinstance(effect, RequestApproval) and isinstance(answer.value, Edit):
         return _edited(effect, answer, answer.value)
     return answer
-
-
-def _fits(effect: Effect, value: object) -> bool:
-    if isinstance(effect, Consult):
-        return not isinstance(value, RECORDS)
-    return isinstance(value, VALUES[type(effect)])
 
 
 def _wrong_kind(effect: Effect, value: object) -> Rejected:
