@@ -225,9 +225,8 @@ def _can_be(expected: Any) -> bool:  # noqa: ANN401  # whatever is given
 
 
 async def _unasked(effect: CallModel, _: Tell) -> Called:
-    return AssistantMessage(
-        "", model=effect.model
-    )  # pragma: no cover  # the script answers
+    # An interpreter wants a function for each model; the script answers before any is asked.
+    return AssistantMessage("", model=effect.model)  # pragma: no cover  # see above
 
 
 def _models(config: AnyConfig) -> set[str]:
