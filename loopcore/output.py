@@ -18,9 +18,6 @@ from loopcore.shapes import Shape, plain, reason, shape_of
 MOST_STARTS: Final = 100
 """How many places of a text are tried: text can be hostile."""
 
-MOST_SCANNED: Final = 2_000_000
-"""How many characters are read in vain: every start may run to the end of the text."""
-
 NAME: Final = "output"
 
 
@@ -94,11 +91,11 @@ def read(want: Wanted, text: str) -> Read:
     A failure says what is wrong with the first one, naming every place.
     """
     first = ""
-    for found in values(text):
-        match _one(want, found):
+    for found in _found(text):
+        match found if isinstance(found, Broken) else _one(want, found):
             case Success() as fine:
                 return fine
-            case Failure(why):
+            case Broken(why) | Failure(why):
                 first = first or why
     return Failure(first or "There is no JSON value in the reply.")
 
@@ -113,36 +110,73 @@ def problem(want: Wanted, text: str) -> str:
             return why
 
 
+@frozen
+class Broken:
+    """What begins as a JSON value but is none, and why; empty if it is no JSON at all."""
+
+    why: str = ""
+
+
 def values(text: str) -> Iterator[Json]:
     """The JSON values in a text, in order: the whole of it, or what is balanced in it.
 
-    >>> list(values('Here you are: {"a": [1]}, not {this}.'))
+    What stands inside a broken value is a part of something else, and never a value.
+
+    >>> list(values('Here you are: {"a": [1]}, not {this}, nor {"b": [2],}.'))
     [{'a': (1,)}]
     """
+    return (found for found in _found(text) if not isinstance(found, Broken))
+
+
+def _found(text: str) -> Iterator[Json | Broken]:
     try:
         yield freeze(json.loads(text, parse_constant=_refuse))
     except (ValueError, NotJson, RecursionError):
         yield from _inside(text)
 
 
-def _inside(text: str) -> Iterator[Json]:
-    decoder = json.JSONDecoder(parse_constant=_refuse)
-    at, left = _next(text, 0), MOST_SCANNED
+def _inside(text: str) -> Iterator[Json | Broken]:
+    at = _next(text, 0)
     for _ in range(MOST_STARTS):
-        if at < 0 or left < 0:
+        if at < 0:
             return
-        try:
-            value, end = decoder.raw_decode(text, at)
-            yield freeze(value)
-        except (ValueError, NotJson, RecursionError) as problem:
-            end = at + 1
-            left -= _scanned(problem, len(text)) - at
+        found, end = _from(text, at)
+        yield found
         at = _next(text, end)
 
 
-def _scanned(problem: Exception, size: int) -> int:
-    """How far a text was read in vain, at most."""
-    return problem.pos if isinstance(problem, json.JSONDecodeError) else size
+def _from(text: str, at: int) -> tuple[Json | Broken, int]:
+    """What begins at a bracket, and where to look on."""
+    try:
+        value, end = DECODER.raw_decode(text, at)
+        return freeze(value), end
+    except (ValueError, NotJson, RecursionError) as problem:
+        if _is_prose(text, at, problem):
+            return Broken(), at + 1
+        return Broken(f"- the JSON value is broken: {problem}"), _closed(text, at)
+
+
+def _is_prose(text: str, at: int, problem: Exception) -> bool:
+    """Whether nothing that follows a bracket is JSON."""
+    if not isinstance(problem, json.JSONDecodeError):
+        return False
+    read = text[at + 1 : problem.pos].strip()
+    return not read and not LIKE_JSON.match(text, problem.pos)
+
+
+def _closed(text: str, at: int) -> int:
+    """Where the bracket at this place is closed, brackets in strings aside; else the end."""
+    depth = 0
+    for token in BRACKETS.finditer(text, at):
+        depth += DEEPER.get(token[0], 0)
+        if not depth:
+            return token.end()
+    return len(text)
+
+
+BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+LIKE_JSON: Final = re.compile(r""""|'?\w+'?\s*:|\Z""")
+DEEPER: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def _next(text: str, at: int) -> int:
@@ -154,6 +188,9 @@ def _next(text: str, at: int) -> int:
 def _refuse(name: str) -> NoReturn:
     message = f"{name} is not JSON"
     raise ValueError(message)
+
+
+DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
 
 
 def _one(want: Wanted, found: Json) -> Read:

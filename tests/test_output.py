@@ -52,6 +52,15 @@ class Struct(msgspec.Struct, frozen=True):
     inner: Plain
 
 
+@attrs.frozen
+class Node:
+    """What has others of its kind in it, and needs nothing but a name."""
+
+    name: str
+    child: "Node | None" = None
+    others: "tuple[Node, ...]" = ()
+
+
 class Restaurant(BaseModel):
     """A pydantic model."""
 
@@ -160,6 +169,48 @@ def test_braces_and_spaces_inside_strings_survive() -> None:
     text = 'So: {"title": "a } b { \\" c  d", "minutes": 1, "steps": []} {'
 
     assert 'a } b { " c  d' == output(begin(wants(Recipe)).says(text)).title
+
+
+FAMILY = (
+    '{"name": "a [b] {c", "child": {"name": "d", "others": [{"name": "e"}]}, '
+    '"others": [{"name": "f"}]}'
+)
+
+
+@pytest.mark.parametrize("before", ["", "Here it is: ", "[1] A set {of these}: "])
+def test_a_part_of_a_value_that_was_cut_off_is_no_value(before: str) -> None:
+    """Report kind f: what is inside an unclosed value would fit a type that nests itself."""
+    run = begin(wants(Node, repairs=0))
+    cuts = range(len(before), len(before + FAMILY))
+
+    assert {"output_error"} == {
+        run.says(f"{before}{FAMILY}"[:end], finish="length").reason for end in cuts
+    }
+    assert "a [b] {c" == output(run.says(before + FAMILY)).name
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (FAMILY[:-1] + ",}", "Expecting property name enclosed in double quotes"),
+        (FAMILY.replace("a [b]", "a\n[b]"), "Invalid control character at: line 1"),
+        (FAMILY.replace('"f"', "None"), "Expecting value: line 1 column 97 (char 96)"),
+        (FAMILY.replace('"f"', "NaN"), "NaN is not JSON"),
+        (FAMILY.replace("}, ", "} "), "Expecting ',' delimiter"),
+        (FAMILY.replace('"name": "a', 'name: "a'), "Expecting property name enclosed"),
+        (
+            FAMILY.replace('"name": "a', "'name': \"a"),
+            "Expecting property name enclosed",
+        ),
+    ],
+)
+def test_a_part_of_a_broken_value_is_no_value_and_the_break_is_told(
+    broken: str, why: str
+) -> None:
+    run = begin(wants(Node)).says(f"So: {broken}")
+
+    assert why in run.state.transcript[-1].text
+    assert "so it is" == output(run.says(f'{broken} no, {{"name": "so it is"}}')).name
 
 
 def test_a_hostile_text_is_looked_at_a_limited_number_of_times() -> None:
