@@ -7,7 +7,7 @@ from attrs import field, frozen
 from pyrsistent import PVector
 
 from loopcore.codec import Code, special
-from loopcore.effects import CallModel, Consult, Effect, RequestApproval, RunTool, Sleep
+from loopcore.effects import CallModel, Effect, RequestApproval, RunTool, Sleep
 from loopcore.events import Stop
 from loopcore.frozen import (
     EMPTY,
@@ -36,6 +36,7 @@ from loopcore.messages import (
 )
 from loopcore.settings import Settings, ThinkingLevel
 from loopcore.tools import ToolOutput, ToolSpec
+from loopcore.wording import describe, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -394,40 +395,3 @@ def refuse_unpaired(history: tuple[Message, ...]) -> None:
         f"The transcript is not paired at message {place}: each tool call needs its one "
         "result beside it, in order. To mend it: transcript=repair(messages).",
     )
-
-
-def one_line(text: str) -> str:
-    """The text with what would break a line, or steer a terminal, written out."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
-def describe(state: State) -> str:
-    """What a run is doing, in a few words."""
-    if state.stop:
-        return str(state.stop)
-    asked = state.approvals
-    if asked:
-        return f"paused: {', '.join(map(spoken, asked))} needs approval"
-    wanted = ", ".join(_wanted(effect) for effect in state.waiting[:3])
-    if wanted:
-        return f"waiting for {wanted}"
-    queued = len(state.steering) + len(state.follow_ups)
-    return f"{state.phase}, {queued} queued" if queued else state.phase
-
-
-def _wanted(effect: Effect) -> str:
-    """What an effect waits for, in a few words."""
-    if isinstance(effect, Consult):
-        named = f"services={{{effect.service!r}: ...}}"
-        return f"the service {effect.service!r} (Interpreter(..., {named}))"
-    if isinstance(effect, RunTool) and effect.spec.elsewhere:
-        return f"{effect.spec.name}, which somebody else answers ({effect.id})"
-    return effect.id
-
-
-def spoken(asked: RequestApproval) -> str:
-    """A call as a person would write it."""
-    arguments = ", ".join(f"{k}={v!r}" for k, v in asked.arguments.items())
-    return f"{asked.spec.name}({arguments})"

@@ -21,8 +21,9 @@ from loopcore.journal.change import Both, Change
 from loopcore.journal.compare import GATES, STORING
 from loopcore.journal.folding import Step
 from loopcore.messages import Message, ToolResultMessage
-from loopcore.state import Done, Settled, Slot, State, spoken
+from loopcore.state import Done, Settled, Slot, State
 from loopcore.tools import ToolOutput
+from loopcore.wording import spoken
 
 SHOWING: Final = ("transform_context", "prepare_next_turn", "on_model_error")
 SETTINGS: Final = ("model", "system", "thinking", "options", "output")

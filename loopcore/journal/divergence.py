@@ -7,7 +7,7 @@ from attrs import frozen
 from loopcore.frozen import Json
 from loopcore.inputs import Answer, Input
 from loopcore.schemas import short
-from loopcore.state import one_line
+from loopcore.wording import one_line
 
 
 @frozen

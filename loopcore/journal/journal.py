@@ -32,7 +32,8 @@ from loopcore.journal.marks import config_digest, hook_digests
 from loopcore.journal.private import private
 from loopcore.reducer import Given, deliver, step
 from loopcore.reducer.door import input_of
-from loopcore.state import Rejected, State, one_line
+from loopcore.state import Rejected, State
+from loopcore.wording import one_line
 
 AnyPath: TypeAlias = str | PathLike[str]
 

@@ -10,7 +10,7 @@ from loopcore.codec import to_json
 from loopcore.frozen import Json, counted
 from loopcore.journal.change import Change
 from loopcore.messages import Message
-from loopcore.state import one_line
+from loopcore.wording import one_line
 
 if TYPE_CHECKING:
     from loopcore.journal.backtest import Backtest

@@ -28,7 +28,8 @@ from loopcore.messages import (
 )
 from loopcore.reducer.answers import check_answer
 from loopcore.reducer.queues import matches
-from loopcore.state import Rejected, State, describe, spoken
+from loopcore.state import Rejected, State
+from loopcore.wording import describe, spoken
 
 Given: TypeAlias = str | Message | Input
 Checked: TypeAlias = Success[State] | Failure[Rejected]

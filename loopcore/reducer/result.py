@@ -12,7 +12,8 @@ from loopcore.events import Stop
 from loopcore.messages import Message, Usage
 from loopcore.reducer.nested import last_text
 from loopcore.reducer.output import value_of
-from loopcore.state import State, describe, spoken
+from loopcore.state import State
+from loopcore.wording import describe, spoken
 
 U = TypeVar("U", default=str)
 

@@ -9,7 +9,7 @@ from loopcore.journal.explain.others import memory, request, stop
 from loopcore.journal.explain.past import Past, Unknown, folded
 from loopcore.journal.explain.settings import setting
 from loopcore.journal.journal import Journal
-from loopcore.state import one_line
+from loopcore.wording import one_line
 
 __all__ = ["Unknown", "explain"]
 
