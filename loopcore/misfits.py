@@ -10,6 +10,7 @@ from jsonschema_rs import ValidationError, Validator, validator_for
 from loopcore.fan import is_array, is_object
 from loopcore.frozen import FrozenDict, Json
 from loopcore.schemas import (
+    ALTERNATIVES,
     RULES,
     Place,
     Shape,
@@ -34,11 +35,12 @@ def listed(problems: list[str]) -> str:
 def misfits(whole: Validator, shape: Shape, value: Json, name: str) -> list[str]:
     """Every problem of a value that does not fit.
 
-    A validator lists them itself, but along nested alternatives its list doubles with
-    each level of the value, so what could do that is walked.
+    A validator lists them itself, but of alternatives it says no more than that none fits,
+    and along nested ones its list doubles with each level of the value: these are walked.
     """
-    if not shape.walked:
-        return [sentence(problem, name) for problem in whole.iter_errors(value)]
+    found = () if shape.walked else tuple(whole.iter_errors(value))
+    if found and not any(isinstance(problem.kind, ALTERNATIVES) for problem in found):
+        return [sentence(problem, name) for problem in found]
     walk = _Walk(name)
     try:
         walk.look(Place(shape), value, ())

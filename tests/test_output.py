@@ -391,6 +391,40 @@ def test_an_optional_output_that_is_neither_is_sent_back(text: str) -> None:
     assert not begin(wants(Recipe, optional=True)).says(text).reason
 
 
+class Order(BaseModel):
+    """What has parts that may be missing, or of several kinds."""
+
+    title: str
+    back: Restaurant | None = None
+    either: Restaurant | list[int] | None = None
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "places"),
+    [
+        (
+            Recipe,
+            '{"title": 1, "minutes": "x", "steps": [[]]}',
+            ["minutes", "steps[0]"],
+        ),
+        (Node, '{"name": "a", "child": {"child": null}}', ["child"]),
+        (Node, '{"name": "a", "others": [{"name": []}]}', ["others[0].name"]),
+        (Order, '{"title": "a", "back": {"name": []}}', ["back", "back.name"]),
+        (Order, '{"title": "a", "either": ["x", 1, "y"]}', ["either[0]", "either[2]"]),
+    ],
+)
+def test_every_place_in_what_may_be_missing_is_told(
+    kind: Any, text: str, places: list[str]
+) -> None:
+    """That nothing may stand there is no news to a model that gave something."""
+    said = begin(wants(kind)).says(text).state.transcript[-1].text
+    chosen = begin(wants(kind, optional=True))
+    said_too = chosen.says(f'{{"value": {text}, "reason": null}}').state.transcript[-1]
+
+    assert places == [line.split("'")[1] for line in said.splitlines()[1:-1]]
+    assert said.replace("- '", "- 'value.") == said_too.text
+
+
 def test_an_attempt_survives_a_save_and_a_load() -> None:
     run = begin(wants(Recipe)).says(BAD)
     loaded = State.loads(run.state.dumps()).unwrap()
