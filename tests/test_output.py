@@ -404,7 +404,7 @@ class Order(BaseModel):
     [
         (
             Recipe,
-            '{"title": 1, "minutes": "x", "steps": [[]]}',
+            '{"title": "", "minutes": "x", "steps": [[]]}',
             ["minutes", "steps[0]"],
         ),
         (Node, '{"name": "a", "child": {"child": null}}', ["child"]),
