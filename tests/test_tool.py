@@ -211,6 +211,29 @@ def test_a_text_in_annotated_describes_a_parameter() -> None:
         "description": "where",
         "type": "string",
     }
+    assert parameters(Annotated[Literal["a", "b"], "which"])["properties"]["it"] == {
+        "description": "which",
+        "enum": ("a", "b"),
+    }
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [Literal["a", "b"], Literal[1, "b"], Literal["a", "b"] | None],
+    ids=str,
+)
+def test_the_values_of_a_literal_describe_nothing(kind: object) -> None:
+    def look(it: object) -> None:
+        """Look.
+
+        Args:
+            it: At what.
+        """
+
+    look.__annotations__["it"] = kind
+
+    assert "description" not in parameters(kind)["properties"]["it"]
+    assert "At what." == tool(look).spec.parameters["properties"]["it"]["description"]
 
 
 @pytest.mark.parametrize(

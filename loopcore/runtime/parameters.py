@@ -4,7 +4,7 @@ import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Final, get_args, get_type_hints
+from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import docstring_parser
 import msgspec
@@ -138,13 +138,18 @@ def _property(
     parameters: Parameters, parameter: inspect.Parameter, texts: Mapping[str, str]
 ) -> dict[str, Any]:
     name = parameter.name
-    metadata = get_args(parameters.hints[name])[1:]
-    said = next((m for m in metadata if isinstance(m, str)), texts.get(name))
+    said = next(_annotated(parameters.hints[name]), texts.get(name))
     return {
         **({"description": said} if said else {}),
         **parameters.shapes[name].schema,
         **_default(parameter.default),
     }
+
+
+def _annotated(kind: object) -> Iterator[str]:
+    """The texts beside a type. Those of a `Literal` are its values."""
+    metadata = get_args(kind)[1:] if get_origin(kind) is Annotated else ()
+    return (text for text in metadata if isinstance(text, str))
 
 
 def _default(value: object) -> dict[str, Any]:
