@@ -20,6 +20,8 @@ from loopcore.runtime.tool import Tool, tool
 from loopcore.tools import ToolSpec
 
 CONTEXT = ToolContext("r1.1.1.run.0")
+SOME: Any = {"text": "x", "number": 3}
+"""Things of a kind that is not wanted, as no type checker sees them."""
 
 
 class Unit(enum.Enum):
@@ -452,6 +454,21 @@ def test_two_types_of_one_name_are_refused() -> None:
 def test_a_timeout_that_leaves_no_time_is_refused() -> None:
     with pytest.raises(TypeError, match="timeout=0 leaves it no time"):
         tool(weather.fn, timeout=0)
+
+
+@pytest.mark.parametrize(
+    ("slip", "sentence"),
+    [
+        (lambda: tool(SOME["text"]), r"Write @tool\(name='x'\) before one"),
+        (lambda: tool(SOME["number"]), r"it got 3\. Write @tool, or @tool\(\)"),
+        (lambda: tool(weather.fn, timeout=SOME["text"]), "takes int or float or None"),
+    ],
+)
+def test_a_slip_in_what_tool_is_given_says_what_to_write(
+    slip: Callable[[], object], sentence: str
+) -> None:
+    with pytest.raises(TypeError, match=sentence):
+        slip()
 
 
 def test_a_set_as_a_default_is_the_same_in_every_process() -> None:

@@ -98,7 +98,17 @@ def tool(
     """
     if fn is None:
         return partial(_tool, options=options)
+    if not callable(fn):
+        raise TypeError(_no_function(fn))
     return _tool(fn, options)
+
+
+def _no_function(given: object) -> str:
+    """What to write instead of what is no function."""
+    instead = (
+        f"@tool(name={given!r})" if isinstance(given, str) else "@tool, or @tool()"
+    )
+    return f"@tool takes a function; it got {given!r}. Write {instead} before one."
 
 
 def _tool(fn: Callable[P, R], options: ToolOptions) -> Tool[P, R]:
@@ -126,7 +136,7 @@ def _problem(fn: Callable[..., Any], name: str, options: ToolOptions) -> str:
         return (
             ": model services take names of up to 64 letters, digits, _ and -: name=..."
         )
-    if timeout is not None and timeout <= 0:
+    if isinstance(timeout, int | float) and timeout <= 0:
         return f": timeout={timeout} leaves it no time; give seconds, or None to wait"
     if inspect.isgeneratorfunction(fn) or inspect.isasyncgenfunction(fn):
         return ": it is a generator; return the whole output (ToolContext has progress)"
