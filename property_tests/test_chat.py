@@ -13,6 +13,7 @@ from loopcore import (
     Image,
     Message,
     ModelError,
+    SystemMessage,
     Text,
     Thinking,
     ToolCall,
@@ -257,6 +258,7 @@ MODELS: Final = st.sampled_from([MODEL, "other:model"])
 HISTORY: Final[st.SearchStrategy[list[Message]]] = st.lists(
     st.one_of(
         st.builds(UserMessage, st.lists(PARTS, max_size=3)),
+        st.builds(SystemMessage, st.lists(PARTS, max_size=3)),
         st.builds(AssistantMessage, st.lists(PARTS | CALLS, max_size=4), model=MODELS),
         st.builds(ToolResultMessage, IDS, st.just("a"), st.lists(PARTS, max_size=2)),
     ),
@@ -288,7 +290,8 @@ def server_of(dialect: Dialect) -> Server:
         parts=frozenset(("thinking",) if dialect.thinking == "content" else ()),
         call_id=dialect.call_id,
         images=dialect.images,
-        user_after_tool=not dialect.bridge,
+        system_once=dialect.system_once,
+        ordered=dialect.ordered,
     )
 
 
@@ -340,7 +343,7 @@ def test_what_is_kept_of_a_conversation_changes_no_request(
 def test_a_longer_conversation_begins_with_the_same_bytes(
     history: list[Message], name: str, length: int
 ) -> None:
-    """As long as nothing that comes later answers what was asked before."""
+    """As long as somebody spoke, and nothing later answers what was asked before."""
     shorter = history[: length % (len(history) + 1)]
     sent, all_sent = tuple(project(shorter)), tuple(project(history))
     assume(sent == all_sent[: len(sent)])
@@ -350,4 +353,10 @@ def test_a_longer_conversation_begins_with_the_same_bytes(
         for one in (shorter, history)
     )
 
-    assert rest.startswith(begins)
+    assume(not begins.endswith(NOBODY))
+    assert rest.startswith(begins.removesuffix(GO_ON))
+
+
+GO_ON: Final = b',{"role":"user","content":"[Go on.]"}'
+NOBODY: Final = b'{"role":"user","content":"[Nothing was said yet.]"}'
+"""What stands only at the end."""

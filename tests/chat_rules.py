@@ -7,6 +7,7 @@ import base64
 import json
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 from attrs import frozen
@@ -62,7 +63,8 @@ class Server:
     parts: frozenset[str] = frozenset()
     call_id: re.Pattern[str] = re.compile(r".{1,40}", re.DOTALL)
     images: bool = True
-    user_after_tool: bool = True
+    system_once: bool = True
+    ordered: bool = False
 
 
 STRICT: Final = Server()
@@ -96,7 +98,8 @@ def _unknown(what: str, given: dict[str, Json], known: frozenset[str]) -> Iterat
 
 
 def _conversation(messages: list[Json], server: Server) -> Iterator[str]:
-    unanswered, seen, before = list[str](), set[str](), ""
+    yield from _order([message.get("role") for message in messages], server)
+    unanswered, seen = list[str](), set[str]()
     for message in messages:
         role = message.get("role")
         yield from _message(role, message, server)
@@ -108,14 +111,25 @@ def _conversation(messages: list[Json], server: Server) -> Iterator[str]:
         elif unanswered:
             yield f"{role} speaks before the results of {unanswered}"
             unanswered = []
-        if (before, role) == ("tool", "user") and not server.user_after_tool:
-            yield "a user speaks right after a tool"
         for call in message.get("tool_calls", ()):
             yield from _call(call, seen, server)
             unanswered.append(call["id"])
-        before = role
     if unanswered:
         yield f"no results of {unanswered}"
+
+
+def _order(roles: list[Json], server: Server) -> Iterator[str]:
+    if "system" in roles[1:] and server.system_once:
+        yield "the system speaks in mid-conversation"
+    for before, role in pairwise(roles) if server.ordered else ():
+        if (before, role) in OUT_OF_ORDER:
+            yield f"{role} speaks right after {before}"
+    if server.ordered and roles[-1:] == ["assistant"]:
+        yield "the assistant speaks last"
+
+
+OUT_OF_ORDER: Final = (("tool", "user"), ("tool", "system"), ("assistant", "system"))
+"""What Mistral's own validator of requests refuses."""
 
 
 def _message(role: Json, message: dict[str, Json], server: Server) -> Iterator[str]:
@@ -133,8 +147,8 @@ def _message(role: Json, message: dict[str, Json], server: Server) -> Iterator[s
         yield from _parts(role, message["content"], server)
     elif not isinstance(content, str | None):
         yield f"content of {role} is {content!r}"
-    if role == "tool" and isinstance(content, str) and not content.strip():
-        yield "a blank result"
+    if isinstance(content, str) and not content.strip():
+        yield f"a blank message of {role}"
 
 
 def _parts(role: str, content: list[Json], server: Server) -> Iterator[str]:
@@ -144,7 +158,7 @@ def _parts(role: str, content: list[Json], server: Server) -> Iterator[str]:
         kind = part.get("type")
         if kind not in PARTS[role] | server.parts:
             yield f"{role} has a part of type {kind!r}"
-        elif kind == "text" and not isinstance(part.get("text"), str):
+        elif kind == "text" and not str(part.get("text") or "").strip():
             yield "a text part without text"
         elif kind == "image_url":
             yield from _image(part, server)

@@ -23,6 +23,7 @@ from loopcore import (
     UserMessage,
 )
 from loopcore_adapters.chat import Dialect, encode
+from loopcore_adapters.chat.dialect import PLAIN
 from loopcore_adapters.chat.dialects import (
     DEEPSEEK,
     GROQ,
@@ -51,6 +52,13 @@ def sent(
 def shown(*messages: Message, dialect: Dialect = OPENAI) -> list[Json]:
     """What is sent of these messages."""
     return list(sent(messages, dialect)["messages"])
+
+
+def plainly(messages: list[Json]) -> list[dict[str, Json]]:
+    """These, each with its content as plain text, marked for a cache or not."""
+    texts = [one["content"] for one in messages]
+    plain = [one if isinstance(one, str) else one[-1]["text"] for one in texts]
+    return [{**one, "content": text} for one, text in zip(messages, plain, strict=True)]
 
 
 def used(*calls: ToolCall, model: str = MODEL) -> AssistantMessage:
@@ -192,10 +200,67 @@ class TestMessages:
         assert body["messages"][0] == {"role": "system", "content": "Be kind."}
 
     def test_of_the_system_stay_in_their_place(self) -> None:
-        """R20."""
+        """R20: in its own role where the server knows it there."""
         assert shown(USER, SystemMessage("Now in French."))[1] == (
             {"role": "system", "content": "Now in French."}
         )
+
+    @pytest.mark.parametrize("dialect", [PLAIN, TEMPLATE, MISTRAL, OPENROUTER])
+    def test_of_the_system_are_one_where_it_speaks_only_first(
+        self, dialect: Dialect
+    ) -> None:
+        """Chat templates refuse it anywhere else ("must be at the beginning")."""
+        first, later = SystemMessage("In French."), SystemMessage("No, in Dutch.")
+        body = sent([first, first, USER, later], dialect, system="Be kind.")
+        assert [
+            ("system", "Be kind.\n\nIn French.\n\nIn French."),
+            ("user", "hi"),
+            ("user", "<system>\nNo, in Dutch.\n</system>"),
+        ] == [(one["role"], one["content"]) for one in plainly(body["messages"])]
+
+    @pytest.mark.parametrize(
+        "blank",
+        [
+            UserMessage(""),
+            UserMessage(" \n"),
+            UserMessage(Thinking("hm")),
+            SystemMessage(" "),
+            AssistantMessage(" "),
+        ],
+    )
+    @pytest.mark.parametrize("dialect", [OPENAI, PLAIN, MISTRAL])
+    def test_that_say_nothing_are_left_out(
+        self, blank: Message, dialect: Dialect
+    ) -> None:
+        """Some servers refuse the whole conversation for one of them."""
+        for said in ([USER, blank], [blank, USER]):
+            assert shown(*said, dialect=dialect) == shown(USER, dialect=dialect)
+
+    def test_have_no_blank_text_beside_a_picture(self) -> None:
+        (said,) = shown(UserMessage([Text(""), CAT, Text(" ")]))
+        assert said["content"] == [picture(CAT)]
+
+    @pytest.mark.parametrize("history", [[], [UserMessage("")], [SystemMessage("a")]])
+    def test_have_one_of_a_user_where_nobody_spoke(
+        self, history: list[Message]
+    ) -> None:
+        assert sent(history, PLAIN)["messages"][-1] == (
+            {"role": "user", "content": "[Nothing was said yet.]"}
+        )
+
+    def test_may_not_end_with_the_assistant_where_it_cannot_go_on(self) -> None:
+        """Mistral: "Expected last role User or Tool"."""
+        said: list[Message] = [USER, AssistantMessage("a")]
+        assert shown(*said)[-1]["role"] == "assistant"
+        assert shown(*said, dialect=MISTRAL)[-1] == (
+            {"role": "user", "content": "[Go on.]"}
+        )
+
+    def test_of_the_system_wait_for_the_assistant_where_a_user_has_to(self) -> None:
+        """Mistral: "Unexpected role 'system' after role 'tool'"."""
+        history = USER, used(call("c")), result("c"), SystemMessage("Be brief.")
+        roles = [one["role"] for one in shown(*history, dialect=MISTRAL)]
+        assert roles == ["user", "assistant", "tool", "assistant", "user"]
 
     def test_of_the_user_are_plain_text(self) -> None:
         assert shown(UserMessage([Text("a"), Text("b")])) == [
@@ -490,12 +555,12 @@ class TestDialects:
 
     def test_may_want_thinking_within_the_content(self) -> None:
         parts = (Thinking("hm"), Text("a"))
-        own = shown(AssistantMessage(parts, model=MODEL), dialect=MISTRAL)
+        own = shown(AssistantMessage(parts, model=MODEL), USER, dialect=MISTRAL)
         thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
         said = {"type": "text", "text": "a"}
-        assert own == [{"role": "assistant", "content": [thinking, said]}]
-        other = shown(AssistantMessage(parts, model="a:b"), dialect=MISTRAL)
-        assert other == [{"role": "assistant", "content": "a"}]
+        assert own[0] == {"role": "assistant", "content": [thinking, said]}
+        other = shown(AssistantMessage(parts, model="a:b"), USER, dialect=MISTRAL)
+        assert other[0] == {"role": "assistant", "content": "a"}
 
     def test_may_want_thinking_only_where_there_is_some(self) -> None:
         silent = shown(used(call("c")), result("c"), dialect=TEMPLATE)[0]

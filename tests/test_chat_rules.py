@@ -8,6 +8,7 @@ import pytest
 from tests.chat_rules import STRICT, Server, broken
 
 USER: Final = {"role": "user", "content": "hi"}
+SAID: Final = {"role": "assistant", "content": "hello"}
 RESULT: Final = {"role": "tool", "tool_call_id": "1", "content": "ok"}
 FUNCTION: Final = {"name": "look", "parameters": {"type": "object"}}
 TOOL: Final = {"type": "function", "function": FUNCTION}
@@ -72,6 +73,10 @@ def test_a_sound_request_breaks_none(messages: Any) -> None:
         [asks({**call(), "extra": 1}), RESULT],
         [asks({**call(), "type": "odd"}), RESULT],
         [asks(call()), {**RESULT, "content": " "}],
+        [{**USER, "content": " "}],
+        [USER, {"role": "assistant", "content": ""}, USER],
+        [{"role": "user", "content": [{"type": "text", "text": "\n"}]}],
+        [USER, {"role": "system", "content": "Be kind."}, USER],
     ],
 )
 def test_a_message_that_breaks_a_rule_is_seen(messages: Any) -> None:
@@ -104,9 +109,25 @@ def test_a_body_that_is_no_json_is_seen() -> None:
     assert broken(b'"\xed\xa0\x80"') != []
 
 
-def test_a_server_may_take_no_images_and_no_user_after_a_tool() -> None:
+def test_a_server_may_take_no_images() -> None:
     seen = [{"role": "user", "content": picture("data:image/png;base64,aGk=")}]
     assert found(Server(images=False), messages=seen) != []
-    assert found(messages=[asks(call()), RESULT, USER]) == []
-    strict = Server(user_after_tool=False)
-    assert found(strict, messages=[asks(call()), RESULT, USER]) != []
+
+
+def test_a_server_may_let_the_system_speak_at_any_time() -> None:
+    told = [USER, {"role": "system", "content": "Be kind."}, USER]
+    assert found(Server(system_once=False), messages=told) == []
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [asks(call()), RESULT, USER],
+        [asks(call()), RESULT, {"role": "system", "content": "Be kind."}],
+        [SAID, {"role": "system", "content": "Be kind."}, USER],
+        [USER, SAID],
+    ],
+)
+def test_a_server_may_want_an_order(messages: Any) -> None:
+    assert found(Server(system_once=False), messages=messages) == []
+    assert found(Server(system_once=False, ordered=True), messages=messages) != []

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, TypeAlias
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from loopcore import (
     AssistantMessage,
@@ -27,7 +27,10 @@ from loopcore_adapters.loose import Json, items, members, parse
 from loopcore_adapters.pictures import encoded, is_shown, mime
 from loopcore_adapters.pieces import Pieces, written
 from loopcore_adapters.stand_ins import (
+    GO_ON,
+    INSTRUCTION,
     NO_IMAGES,
+    NOTHING,
     SEE_BELOW,
     Part,
     lead,
@@ -41,6 +44,11 @@ Piece: TypeAlias = tuple[Role, bytes]
 Wire: TypeAlias = dict[str, Json]
 
 BRIDGE: Final = written({"role": "assistant", "content": "I have the results."})
+NOBODY: Final = written({"role": "user", "content": NOTHING})
+SYSTEM: Final = b'{"role":"system"'
+"""What the bytes of the system prompt begin with."""
+
+ENDING: Final = written({"role": "user", "content": GO_ON})
 
 
 Called: TypeAlias = tuple[tuple[str, ...], bool, frozenset[str]]
@@ -49,10 +57,17 @@ Called: TypeAlias = tuple[tuple[str, ...], bool, frozenset[str]]
 
 @define
 class Spoken:
-    """What further messages depend on: the ids that are taken, and who spoke last."""
+    """What further messages depend on.
+
+    Args:
+        ids: the ids that are taken.
+        last: who spoke last.
+        instructions: what the system said before anyone spoke.
+    """
 
     ids: CallIds
-    last: str = ""
+    last: Role = ""
+    instructions: tuple[str, ...] = ()
 
 
 @define(eq=False)
@@ -64,45 +79,67 @@ class Conversation:
     pieces: Pieces
     beginnings: Beginnings[Spoken]
     _tools: frozenset[str] = field(init=False)
+    _stands: Spoken = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._tools = frozenset(spec.name for spec in self.call.tools)
+        self._stands = self._begin()
 
     def messages(self, system: str) -> tuple[bytes, ...]:
         """The messages' bytes, the system prompt first; some are empty."""
         key = self.call.model, self._tools
         said = self.beginnings.go_on(self.call.messages, key, self._begin, self._speak)
-        return (_system(SystemMessage(system), None), *said) if system else said
+        told = "\n\n".join(filter(str.strip, (system, *self._stands.instructions)))
+        return (*([_system(told)] if told else []), *said, self._ending)
+
+    @property
+    def _ending(self) -> bytes:
+        """What makes of the messages so far a conversation that can be gone on with."""
+        if not self._stands.last:
+            return NOBODY
+        goes_on = self.dialect.ordered and self._stands.last == "assistant"
+        return ENDING if goes_on else b""
 
     def _begin(self) -> Spoken:
         return Spoken(CallIds(self.dialect.call_id, self.dialect.call_id_length))
 
     def _speak(self, messages: Iterable[Message], spoken: Spoken) -> Iterator[bytes]:
-        for role, piece in self._turns(messages, spoken.ids):
-            if self.dialect.bridge and (spoken.last, role) == ("tool", "user"):
-                yield BRIDGE
+        for role, piece in self._turns(messages, spoken):
+            bridged = self.dialect.ordered and (spoken.last, role) == ("tool", "user")
+            yield BRIDGE if piece and bridged else b""
             yield piece
             spoken.last = role if piece else spoken.last
+        # A copy: who goes on with this conversation changes it.
+        self._stands = evolve(spoken)
 
-    def _turns(self, messages: Iterable[Message], ids: CallIds) -> Iterator[Piece]:
+    def _turns(self, messages: Iterable[Message], spoken: Spoken) -> Iterator[Piece]:
         rest = iter(messages)
         for message in rest:
             if isinstance(message, AssistantMessage):
-                names = tuple([ids.name(made.id) for made in message.calls])
+                names = tuple([spoken.ids.name(made.id) for made in message.calls])
                 yield "assistant", self._reply(message, names)
                 # `project` put the results of these calls here, one for each, in order.
                 results = list(islice(rest, len(names)))
                 yield from self._results(names, results)
                 yield from self._pictures(message, results)
             elif isinstance(message, SystemMessage):
-                yield "system", self.pieces.get(message, None, _system)
+                yield self._instruction(message, spoken)
             else:  # a user's: `project` left no others
                 yield "user", self.pieces.get(message, None, self._user)
 
+    def _instruction(self, message: SystemMessage, spoken: Spoken) -> Piece:
+        """What the system says in mid-conversation; before it, that is its prompt's."""
+        if not self.dialect.system_once:
+            return "system", self.pieces.get(message, "system", _instruction)
+        if spoken.last:
+            return "user", self.pieces.get(message, "user", _instruction)
+        spoken.instructions = (*spoken.instructions, plain(message.parts))
+        return "", b""
+
     def _user(self, message: Message, _: None) -> bytes:
-        return written(
-            {"role": "user", "content": _content(message.parts, self.dialect)}
-        )
+        """What a user says; nothing if that is nothing, which some servers refuse."""
+        content = _content(message.parts, self.dialect)
+        return written({"role": "user", "content": content}) if content else b""
 
     def _reply(self, message: AssistantMessage, names: tuple[str, ...]) -> bytes:
         own = message.model == self.call.model
@@ -112,9 +149,10 @@ class Conversation:
     def _make_reply(self, message: AssistantMessage, key: Called) -> bytes:
         """The assistant's message; nothing for a reply with neither text nor calls."""
         names, own, tools = key
-        if not message.text and not names:
+        said = message.text if message.text.strip() else None
+        if not said and not names:
             return b""
-        wire: Wire = {"role": "assistant", "content": message.text or None}
+        wire: Wire = {"role": "assistant", "content": said}
         wire |= _thinking(message, self.dialect, own=own)
         if names:
             wire["tool_calls"] = [
@@ -149,15 +187,26 @@ class Conversation:
         return written({"role": "tool", "tool_call_id": name, "content": text})
 
 
-def _system(message: SystemMessage, _: None) -> bytes:
-    return written({"role": "system", "content": plain(message.parts)})
+def _system(said: str) -> bytes:
+    return written({"role": "system", "content": said})
+
+
+def _instruction(message: SystemMessage, role: Role) -> bytes:
+    """What the system says; it is tagged where a user's message has to say it."""
+    said = plain(message.parts)
+    if not said.strip():
+        return b""
+    tagged = INSTRUCTION.format(said) if role == "user" else said
+    return written({"role": role, "content": tagged})
 
 
 def _content(parts: Iterable[Part], dialect: Dialect) -> str | list[Wire]:
     """Plain text where there is nothing but text: many servers take nothing else."""
     seen = shown(parts)
     if not dialect.images or not any(isinstance(part, Image) for part in seen):
-        return plain(seen)
+        said = plain(seen)
+        return said if said.strip() else ""
+    seen = [part for part in seen if isinstance(part, Image) or part.text.strip()]
     return [_picture(p) if isinstance(p, Image) else _text(p.text) for p in seen]
 
 
@@ -199,7 +248,7 @@ def _thinking(message: AssistantMessage, dialect: Dialect, *, own: bool) -> Wire
             return {"reasoning_details": details} if details else {}
         case "content":
             thinking = {"type": "thinking", "thinking": [_text(text)]}
-            said = [_text(message.text)] if message.text else []
+            said = [_text(message.text)] if message.text.strip() else []
             return {"content": [thinking, *said]} if text else {}
         case field:
             given = message.calls and (text or dialect.thinking_needed)
@@ -231,11 +280,12 @@ def _left_out(reply: AssistantMessage, _: None) -> bytes:
     return written({"role": "user", "content": f"{lead(reply)}\n{NO_IMAGES}"})
 
 
-def marked(messages: tuple[bytes, ...], *, system: bool) -> Iterator[bytes]:
+def marked(messages: tuple[bytes, ...]) -> Iterator[bytes]:
     """The messages, with marks up to where the server is to keep what it read."""
-    last = max((place for place, one in enumerate(messages) if one), default=0)
+    last = max(place for place, one in enumerate(messages) if one)
     for place, one in enumerate(messages):
-        yield _mark(one) if place == last or (system and place == 0) else one
+        prompt = place == 0 and one.startswith(SYSTEM)
+        yield _mark(one) if prompt or place == last else one
 
 
 def _mark(message: bytes) -> bytes:

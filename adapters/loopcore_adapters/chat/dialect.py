@@ -36,7 +36,11 @@ class Dialect:
         cache_marks: whether it must be told what to keep in its prompt cache: the system
             prompt, and all up to the last message. The option `cache_control` says
             otherwise: None leaves the marks out.
-        bridge: whether a user may speak after a tool only if the assistant spoke between.
+        system_once: whether the system speaks but at the beginning, as most chat templates
+            have it; else it may at any time. What it says later is then said by a user's
+            message.
+        ordered: whether a user may speak after a tool only if the assistant spoke between,
+            and the assistant may not speak last.
         stream_options: whether it must be asked for usage, and may be.
         output: how it is held to a JSON Schema: by "json_schema", as the protocol has it;
             by "json_object", which promises some JSON, so that the schema is a prompt; or
@@ -56,7 +60,8 @@ class Dialect:
     ] = ""
     thinking_needed: bool = False
     cache_marks: bool = False
-    bridge: bool = False
+    system_once: bool = True
+    ordered: bool = False
     stream_options: bool = True
     output: Literal["json_schema", "json_object", "prompt"] = "json_schema"
     output_roots: bool = False

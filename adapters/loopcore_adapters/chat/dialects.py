@@ -33,7 +33,10 @@ def _efforts(words: Mapping[str, str]) -> Efforts:
 
 
 OPENAI: Final = Dialect(
-    call_id=re.compile(r"[A-Za-z0-9_-]{1,40}"), efforts=effort("none"), least=LEAST
+    call_id=re.compile(r"[A-Za-z0-9_-]{1,40}"),
+    efforts=effort("none"),
+    least=LEAST,
+    system_once=False,
 )
 EFFORT: Final = Dialect(efforts=effort())
 ANTHROPIC: Final = Dialect(output="prompt")
@@ -72,7 +75,7 @@ MISTRAL: Final = Dialect(
     call_id_length=9,
     efforts=effort(),
     thinking="content",
-    bridge=True,
+    ordered=True,
     stream_options=False,
 )
 GROQ: Final = Dialect(efforts=effort(), output_with_tools=False, output_streams=False)

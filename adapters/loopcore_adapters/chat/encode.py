@@ -63,12 +63,11 @@ class Encoder:
         return HttpRequest("POST", "/chat/completions", HEADERS, joined(fields))
 
     def _messages(self, call: CallModel, options: Options) -> Iterable[bytes]:
-        said = _instructions(call, self.dialect)
         spoken = Conversation(call, self.dialect, self._pieces, self._begun)
-        messages = spoken.messages(said)
+        messages = spoken.messages(_instructions(call, self.dialect))
         if not self.dialect.cache_marks or "cache_control" in options:
             return messages
-        return marked(messages, system=bool(said))
+        return marked(messages)
 
 
 def _asked(call: CallModel, dialect: Dialect) -> dict[str, Json]:
