@@ -63,11 +63,15 @@ ROLES: Final = ("user", "system", "developer")
 
 @frozen
 class Server:
-    """What a compatible server takes, or not: pictures, pictures in results, open thoughts."""
+    """What a compatible server takes, or not.
+
+    Pictures, pictures in results, open thoughts, instructions in mid-conversation.
+    """
 
     images: bool = True
     result_images: bool = True
     open_thoughts: bool = False
+    instructions: bool = True
 
 
 STRICT: Final = Server()
@@ -204,6 +208,8 @@ class _Input:
         role = item.get("role")
         if role not in ROLES:
             yield f"unknown role {role!r}"
+        if role != "user" and not self.server.instructions:
+            yield f"{role} speaks in mid-conversation"
         images = self.server.images and role == "user"
         yield from _content(f"a message of {role}", item.get("content"), images=images)
 

@@ -23,7 +23,7 @@ from loopcore import (
     UserMessage,
 )
 from loopcore_adapters.responses import Dialect, Encoder, encode
-from loopcore_adapters.responses.dialect import LLAMACPP, LOCAL, OPENAI, PLAIN
+from loopcore_adapters.responses.dialect import LLAMACPP, LOCAL, OPENAI, PLAIN, XAI
 from tests.responses_rules import Server, broken
 
 Json = Any
@@ -36,6 +36,12 @@ SHOWN: Final = {"role": "user", "content": [{"type": "input_text", "text": "hi"}
 BLIND: Final = Dialect(images=False)
 
 
+def taken(dialect: Dialect) -> Server:
+    """A server that takes what this dialect says, and nothing else."""
+    pictures, told = (dialect.images, dialect.result_images), dialect.role != "user"
+    return Server(*pictures, open_thoughts=True, instructions=told)
+
+
 def sent(
     messages: Iterable[Message], dialect: Dialect = OPENAI, **fields: Json
 ) -> dict[str, Json]:
@@ -44,8 +50,7 @@ def sent(
         "r1.1.1.model.1", fields.pop("model", MODEL), [*messages], **fields
     )
     body = encode(call, dialect).body
-    taken = Server(dialect.images, dialect.result_images, open_thoughts=True)
-    assert [] == [rule for rule in broken(body, taken) if rule != "no input"]
+    assert [] == broken(body, taken(dialect))
     return dict(json.loads(body))
 
 
@@ -280,7 +285,25 @@ class TestMessages:
         assert [SHOWN, {"role": "developer", "content": [text_part(told.text)]}] == (
             shown(USER, told)
         )
-        assert "system" == shown(told, dialect=PLAIN)[0]["role"]
+        assert "system" == shown(told, dialect=XAI)[0]["role"]
+
+    @pytest.mark.parametrize("dialect", [PLAIN, LOCAL, LLAMACPP])
+    def test_of_the_system_are_a_users_where_it_speaks_only_first(
+        self, dialect: Dialect
+    ) -> None:
+        """Chat templates refuse it anywhere else ("must be at the beginning")."""
+        first, later = SystemMessage("In French."), SystemMessage("No, in Dutch.")
+        body = sent([first, USER, later], dialect, system="Be kind.")
+        tagged = [text_part("<system>\nNo, in Dutch.\n</system>")]
+        assert "Be kind.\n\nIn French." == body["instructions"]
+        assert [SHOWN, {"role": "user", "content": tagged}] == body["input"]
+
+    @pytest.mark.parametrize("history", [[], [UserMessage("")], [SystemMessage("a")]])
+    def test_have_one_of_a_user_where_nobody_spoke(
+        self, history: list[Message]
+    ) -> None:
+        nothing = [text_part("[Nothing was said yet.]")]
+        assert [{"role": "user", "content": nothing}] == shown(*history, dialect=PLAIN)
 
     def test_of_the_user_have_texts_and_images_in_order(self) -> None:
         seen = UserMessage([Text("a"), CAT, Text("b"), DOG])

@@ -200,3 +200,10 @@ def test_a_server_may_take_fewer_images_and_open_thoughts() -> None:
     opened = {"type": "reasoning", "summary": [], "content": [{"text": "hm"}]}
     assert [] != found(input=[opened, SAID])
     assert [] == found(Server(open_thoughts=True), input=[opened, SAID])
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_a_server_may_take_instructions_apart_alone(role: str) -> None:
+    told = [USER, {**USER, "role": role}]
+    assert [] == found(input=told)
+    assert [] != found(Server(instructions=False), input=told)

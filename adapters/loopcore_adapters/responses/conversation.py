@@ -27,7 +27,16 @@ from loopcore_adapters.pictures import encoded, is_shown, mime
 from loopcore_adapters.pieces import Pieces, written
 from loopcore_adapters.responses import replay
 from loopcore_adapters.responses.dialect import Dialect
-from loopcore_adapters.stand_ins import SEE_BELOW, Part, lead, plain, shown, silent
+from loopcore_adapters.stand_ins import (
+    INSTRUCTION,
+    NOTHING,
+    SEE_BELOW,
+    Part,
+    lead,
+    plain,
+    shown,
+    silent,
+)
 
 Wire: TypeAlias = dict[str, Json]
 
@@ -37,34 +46,54 @@ PICTURES: Final = re.compile(r"image/(png|jpeg|gif|webp)")
 
 @define
 class Spoken:
-    """What further items depend on: the ids of calls, and of items, that are taken."""
+    """What further items depend on.
+
+    Args:
+        ids: the ids of calls that are taken.
+        items: those of items.
+        begun: whether anyone spoke.
+        instructions: what the system said before.
+    """
 
     ids: CallIds
     items: set[bytes] = field(factory=set[bytes])
+    begun: bool = False
+    instructions: tuple[str, ...] = ()
 
 
 @define(eq=False)
 class Conversation:
-    """What one request says. `pieces` keeps the bytes of each message for further ones."""
+    """What one request says. `pieces` keeps the bytes of each message for further ones.
+
+    What the system said before anyone spoke is known once the items were asked for.
+    """
 
     call: CallModel
     dialect: Dialect
     pieces: Pieces
     beginnings: Beginnings[Spoken]
+    instructions: tuple[str, ...] = field(default=(), init=False)
     _tools: frozenset[str] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._tools = frozenset(spec.name for spec in self.call.tools)
 
     def items(self) -> tuple[bytes, ...]:
-        """The bytes of each message's items; some are empty."""
+        """The bytes of each message's items; some are empty, but one at least is not."""
         key = self.call.model, self._tools
-        return self.beginnings.go_on(self.call.messages, key, self._begin, self._speak)
+        said = self.beginnings.go_on(self.call.messages, key, self._begin, self._speak)
+        return said if any(said) else (_message("user", [_text(NOTHING)]),)
 
     def _begin(self) -> Spoken:
         return Spoken(CallIds(self.dialect.call_id, self.dialect.call_id_length))
 
     def _speak(self, messages: Iterable[Message], spoken: Spoken) -> Iterator[bytes]:
+        for piece in self._said(messages, spoken):
+            spoken.begun = spoken.begun or bool(piece)
+            yield piece
+        self.instructions = spoken.instructions
+
+    def _said(self, messages: Iterable[Message], spoken: Spoken) -> Iterator[bytes]:
         rest = iter(messages)
         for message in rest:
             if isinstance(message, AssistantMessage):
@@ -75,13 +104,21 @@ class Conversation:
                 yield from self._results(names, results)
                 yield self._pictures(message, results)
             elif isinstance(message, SystemMessage):
-                yield self.pieces.get(message, "system", self._system)
+                yield self._instruction(message, spoken)
             else:  # a user's: `project` left no others
                 yield self.pieces.get(message, "user", self._user)
 
+    def _instruction(self, message: SystemMessage, spoken: Spoken) -> bytes:
+        if spoken.begun or self.dialect.role != "user":
+            return self.pieces.get(message, "system", self._system)
+        spoken.instructions = (*spoken.instructions, plain(message.parts))
+        return b""
+
     def _system(self, message: SystemMessage, _: str) -> bytes:
         said = plain(message.parts)
-        return _message(self.dialect.role, [_text(said)] if said else [])
+        role = self.dialect.role
+        tagged = INSTRUCTION.format(said) if role == "user" else said
+        return _message(role, [_text(tagged)] if said.strip() else [])
 
     def _user(self, message: Message, _: str) -> bytes:
         return _message("user", self._content(message.parts))

@@ -26,7 +26,9 @@ class Dialect:
     """What a server wants otherwise than the protocol's inventor does.
 
     Args:
-        role: of instructions in mid-conversation.
+        role: of instructions in mid-conversation. Where it is a user's, as most chat templates
+            know the system only at the beginning, these are tagged, and what the system
+            said before anyone spoke belongs to its prompt.
         images: whether it takes pictures; else each run of them becomes a stand-in.
         result_images: whether a tool's result can hold them; else they follow it.
         call_id: which call ids it takes as they are.
@@ -39,7 +41,7 @@ class Dialect:
         output_roots: whether that schema may be of any value; else only of an object.
     """
 
-    role: Literal["developer", "system"] = "system"
+    role: Literal["developer", "system", "user"] = "user"
     images: bool = True
     result_images: bool = True
     call_id: re.Pattern[str] = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -59,7 +61,7 @@ OPENAI: Final = Dialect(
     unthinking=UNTHINKING,
     cache_key=True,
 )
-XAI: Final = Dialect(cache_key=True)
+XAI: Final = Dialect(role="system", cache_key=True)
 LOCAL: Final = Dialect(result_images=False, output_roots=True)
 LLAMACPP: Final = Dialect(
     result_images=False,

@@ -66,14 +66,15 @@ class Encoder:
 
     def _fields(self, call: CallModel) -> dict[str, Json]:
         name = call.model.partition(":")[2]
-        said = self._instructions(call)
         spoken = Conversation(call, self.dialect, self._pieces, self._begun)
+        shown = array(spoken.items())
+        said = self._instructions(call, spoken.instructions)
         tools = array(self._pieces.get(spec, None, _tool) for spec in call.tools)
         asked = {} if self.dialect.unthinking.fullmatch(name) else {"include": THOUGHTS}
         return {
             "model": name,
             **({"instructions": said} if said else {}),
-            "input": array(spoken.items()),
+            "input": shown,
             **({"tools": tools} if call.tools else {}),
             **asked,
             "store": False,
@@ -90,12 +91,11 @@ class Encoder:
             "text": {} if schema is None else {"format": form},
         }
 
-    def _instructions(self, call: CallModel) -> str:
+    def _instructions(self, call: CallModel, more: tuple[str, ...]) -> str:
         """The system prompt, and the schema where only a prompt can say it."""
-        if call.output is None or _held(call, self.dialect) is not None:
-            return call.system
-        wish = OUTPUT.format(dump(call.output))
-        return f"{call.system}\n\n{wish}" if call.system else wish
+        asks = call.output is not None and _held(call, self.dialect) is None
+        wish = OUTPUT.format(dump(call.output)) if asks else ""
+        return "\n\n".join(filter(str.strip, (call.system, *more, wish)))
 
 
 def _effort(call: CallModel, dialect: Dialect) -> dict[str, Json]:
