@@ -3,8 +3,8 @@
 A transcript is history. What a model is shown of it is `project`, made for each request.
 """
 
-from collections.abc import Iterable
-from typing import Any, Final, Literal, TypeAlias, get_args
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 from attrs import Attribute, field, frozen
 from pyrsistent import PVector
@@ -26,6 +26,8 @@ from loopcore.frozen import (
     takes,
     vector,
 )
+
+One = TypeVar("One")
 
 Finish: TypeAlias = Literal["end", "tools", "length", "refusal", "error", "aborted"]
 """How a reply ended; the last two are failed replies."""
@@ -154,20 +156,32 @@ def parts(content: "str | Part | Iterable[Part]") -> tuple[Part, ...]:
         return (Text(content),) if content else ()
     if isinstance(content, PARTS):
         return (content,)
-    found = tuple(content)
-    refuse_strangers(found, PARTS, "content takes text or parts")
+    return all_of(content, PARTS, "content takes text or parts")
+
+
+def all_of(
+    given: Iterable[One], kinds: tuple[type, ...], sentence: str
+) -> tuple[One, ...]:
+    """These as a tuple; TypeError if it is no list, or one of it is of no such kind."""
+    if not is_list(given):
+        raise TypeError(_refused(sentence, kinds, f"it got {a(given)}"))
+    found = tuple(given)
+    for place, one in enumerate(found):
+        if not isinstance(one, kinds):
+            raise TypeError(_refused(sentence, kinds, f"item {place} is {a(one)}"))
     return found
 
 
-def refuse_strangers(
-    found: Iterable[object], kinds: tuple[type, ...], sentence: str
-) -> None:
-    """Raise TypeError if one of these is of no such kind."""
-    for place, one in enumerate(found):
-        if not isinstance(one, kinds):
-            names = ", ".join(kind.__name__ for kind in kinds)
-            message = f"{sentence} ({names}); item {place} is {a(one)}"
-            raise TypeError(message)
+def is_list(given: object) -> bool:
+    """Whether it is something like a list: it iterates, and not over keys or bytes."""
+    if isinstance(given, list | tuple):
+        return True
+    return isinstance(given, Iterable) and not isinstance(given, Mapping | bytes)
+
+
+def _refused(sentence: str, kinds: tuple[type, ...], what: str) -> str:
+    names = ", ".join(kind.__name__ for kind in kinds)
+    return f"{sentence} ({names}); {what}"
 
 
 def text_of(content: Iterable[Part]) -> str:
@@ -367,6 +381,4 @@ def messages(say: Say) -> tuple[Message, ...]:
         return (UserMessage(say),)
     if isinstance(say, MESSAGES):
         return (say,)
-    found = tuple(say)
-    refuse_strangers(found, MESSAGES, "one says text or messages")
-    return found
+    return all_of(say, MESSAGES, "one says text or messages")

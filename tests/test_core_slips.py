@@ -17,8 +17,10 @@ from loopcore import (
     State,
     Steer,
     Text,
+    ToolOutput,
     ToolSpec,
     Usage,
+    UserMessage,
     Withdraw,
     tool,
 )
@@ -127,6 +129,39 @@ def test_a_thing_of_the_wrong_kind_is_refused(
 ) -> None:
     with pytest.raises(TypeError, match=sentence):
         slip()
+
+
+TAKEN: list[tuple[type, str]] = [
+    (UserMessage, "content takes text or parts"),
+    (AssistantMessage, "content takes text or parts"),
+    (ToolOutput, "content takes text or parts"),
+    (Prompt, "one says text or messages"),
+    (Steer, "one says text or messages"),
+    (FollowUp, "one says text or messages"),
+]
+
+
+@pytest.mark.parametrize(("kind", "takes"), TAKEN)
+@pytest.mark.parametrize(
+    ("content", "got"),
+    [
+        (3, "it got an int"),
+        (None, "it got a NoneType"),
+        (ValueError("x"), "it got a ValueError"),
+        (b"x", "it got a bytes"),
+        ({"type": "text", "text": "x"}, "it got a dict"),
+        ([{"type": "text", "text": "x"}], "item 0 is a dict"),
+        ((Usage(),), "item 0 is a Usage"),
+    ],
+)
+def test_what_is_no_content_is_told_by_its_kind(
+    kind: type, takes: str, content: object, got: str
+) -> None:
+    with pytest.raises(TypeError) as refused:
+        kind(content)
+
+    assert str(refused.value).startswith(takes)
+    assert str(refused.value).endswith(f"; {got}")
 
 
 @pytest.mark.parametrize(
