@@ -54,6 +54,62 @@ def test_a_status_means_a_kind(status: int, kind: str) -> None:
     assert (found.kind, found.status, found.message) == (kind, status, "m")
 
 
+QWEN_LONG: Final = "Range of input length should be [1, 129024]"
+QWEN_UNSAFE: Final = "Input data may contain inappropriate content."
+ZAI_UNSAFE: Final = "System has detected potentially unsafe or sensitive content in in"
+XAI_UNSAFE: Final = "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE"
+OPENAI_UNSAFE: Final = (
+    "your prompt was flagged as potentially violating our usage policy"
+)
+XAI_EMPTY: Final = (
+    "Your team x has either used all available credits or reached its mont"
+)
+FIREWORKS_EMPTY: Final = (
+    "Account x is suspended, possibly due to reaching the monthly spendi"
+)
+TGI_LONG: Final = (
+    "Input validation error: `inputs` must have less than 1024 tokens. Given"
+)
+VLLM_LONG: Final = (
+    "The decoder prompt (length 9) is longer than the maximum model length of"
+)
+AZURE_UNKNOWN: Final = "The API deployment for this resource does not exist."
+
+OWN_WORDS: Final[list[tuple[str, int, Json]]] = [
+    ("context_overflow", 400, said("Prompt exceeds max length", code="1261")),
+    ("context_overflow", 400, said(QWEN_LONG, code="invalid_parameter_error")),
+    ("context_overflow", 422, {"error": TGI_LONG, "error_type": "validation"}),
+    ("context_overflow", 400, said(VLLM_LONG, type="BadRequestError")),
+    ("context_overflow", 400, said("prompt token count of 9 exceeds the limit of 8")),
+    ("content_filter", 400, said("Content Exists Risk", type="invalid_request_error")),
+    ("content_filter", 400, said(QWEN_UNSAFE, code="data_inspection_failed")),
+    ("content_filter", 400, said("m", code="DataInspectionFailed")),
+    ("content_filter", 400, said(ZAI_UNSAFE, code="1301")),
+    ("content_filter", 403, {"code": "permission-denied", "error": XAI_UNSAFE}),
+    ("content_filter", 400, said(OPENAI_UNSAFE, code="invalid_prompt")),
+    ("content_filter", 400, said("considered high risk", type="content_filter")),
+    ("auth", 429, said("is suspended", type="exceeded_current_quota_error")),
+    ("auth", 400, said("Access denied, please make sure", code="Arrearage")),
+    ("auth", 429, {"code": "exhausted", "error": XAI_EMPTY}),
+    ("auth", 412, said(FIREWORKS_EMPTY, code="PRECONDITION_FAILED")),
+    ("auth", 429, said("Insufficient balance or no resource package.", code="1113")),
+    ("no_such_model", 404, said("Not found the model x or Permission denied")),
+    ("no_such_model", 404, said("No endpoints found for x/y.", code=404)),
+    ("no_such_model", 404, said(AZURE_UNKNOWN, code="DeploymentNotFound")),
+    ("no_such_model", 404, said("Unable to access x", code="model_not_available")),
+    ("no_such_model", 400, said("No models loaded. Please load a model first.")),
+    ("no_such_model", 400, said("Unknown Model, please check it.", code="1211")),
+    ("rate_limit", 429, said("High concurrency usage of this API", code="1302")),
+    ("bad_request", 404, said("No endpoints found that support tool use.", code=404)),
+]
+"""What the services that are known by name say, each in its own way."""
+
+
+@pytest.mark.parametrize(("kind", "status", "body"), OWN_WORDS)
+def test_each_service_has_words_of_its_own(kind: str, status: int, body: Json) -> None:
+    assert fault(status, body).kind == kind
+
+
 @pytest.mark.parametrize(
     "message",
     [

@@ -82,7 +82,12 @@ QUOTA: Final = _any(
     "credit balance",
     "billing_(hard_limit|not_active|error)",
     "reached your specified .{0,20}usage limit",
+    "exceeded_current_quota_error",
     "payment.required",
+    "arrearage",
+    "used all available credits",
+    "spend(ing)? limit",
+    "account .{0,60}suspended",
     "(requests|tokens)[a-z]{0,40}perday",  # Google's: used up until midnight
 )
 THROTTLED: Final = _any(
@@ -93,7 +98,11 @@ OVERFLOW: Final = _any(
     "context_(length|window)_exceeded",
     "context (length|size|window|limit)",
     "maximum context",
-    "maximum prompt length",
+    "maximum (prompt|model) length",
+    "prompt exceeds (the )?max",
+    "prompt token count.{0,20}exceeds",
+    "range of input length",
+    "must have less than.{0,20}tokens",
     "(prompt|input|request) (is|was) too (long|large)",
     "too many (input )?tokens",
     "exceeds? the (maximum|max|limit).{0,40}tokens",
@@ -105,8 +114,13 @@ OVERFLOW: Final = _any(
 NO_MODEL: Final = _any(
     "model_not_found",
     "model_not_exist",
+    "model_not_available",
+    "deploymentnotfound",
     "(no such|unknown|invalid) model",
     "not a valid model",
+    "not found the model",
+    "no models loaded",
+    "no endpoints found for",
     "not_found_error\\s+model:",
     "models?\\b.{0,120}\\b(not found|does not exist|not exist|doesn't exist)",
 )
@@ -117,6 +131,9 @@ SPECIFIC: Final[tuple[tuple[re.Pattern[str], Fault], ...]] = (
     (_any("overloaded", "over capacity", "capacity_exceeded"), "overloaded"),
     (_any("content.filter", "content_policy", "moderation"), "content_filter"),
     (_any("policy_violation", "(bio|cyber)_policy"), "content_filter"),
+    (_any("violat.{0,20}usage.(polic|guideline)"), "content_filter"),
+    (_any("data.?inspection", "content exists risk"), "content_filter"),
+    (_any("(inappropriate|sensitive) content"), "content_filter"),
     (_any("invalid_api_key", "api.key.not.valid", "incorrect api key"), "auth"),
 )
 """Words that say more than the status does."""
