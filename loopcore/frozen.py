@@ -8,6 +8,7 @@ records that are still held.
 import enum
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import (
     TYPE_CHECKING,
@@ -133,6 +134,18 @@ def clean(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def repeatable(text: str) -> str:
+    """The text without the addresses of objects: a replay must say the same.
+
+    >>> repeatable("<function f at 0x7f3a>")
+    '<function f>'
+    """
+    return ADDRESS.sub("", text)
+
+
+ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def clean_if_any(text: str | None) -> str | None:

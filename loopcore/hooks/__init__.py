@@ -1,7 +1,7 @@
 """Rules for a run: pure functions of what they see, merged field by field."""
 
 from loopcore.frozen import UNSET
-from loopcore.hooks.fold import Applied, apply
+from loopcore.hooks.applied import Applied, apply
 from loopcore.hooks.merge import (
     Allow,
     Ask,

@@ -15,7 +15,7 @@ from loopcore.codec import to_json
 from loopcore.config import AnyConfig, Nested
 from loopcore.frozen import UNSET, FrozenDict, Json
 from loopcore.hooks import Hooks
-from loopcore.hooks.fold import code_of
+from loopcore.hooks.code import code_of
 from loopcore.journal.digests import digest_of
 
 PLAIN: Final = (str, int, float, bool, type(None), bytes)

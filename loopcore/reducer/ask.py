@@ -5,7 +5,8 @@ from typing import Any, Final
 from loopcore.config import AnyConfig
 from loopcore.events import HookWrote, Stop
 from loopcore.frozen import UNSET, FrozenDict, evolve
-from loopcore.hooks.fold import Fault, Folded, fold
+from loopcore.hooks.fault import Fault
+from loopcore.hooks.fold import Folded, fold
 from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Need
 from loopcore.reducer.out import Out, request, where

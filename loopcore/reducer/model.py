@@ -6,7 +6,8 @@ from loopcore.config import AnyConfig
 from loopcore.effects import CallModel, Sleep
 from loopcore.events import Stop
 from loopcore.frozen import EMPTY, FrozenDict, evolve
-from loopcore.hooks.fold import Fault, Folded
+from loopcore.hooks.fault import Fault
+from loopcore.hooks.fold import Folded
 from loopcore.hooks.merge import later
 from loopcore.hooks.views import ContextView, ErrorView, ReplyView
 from loopcore.messages import AssistantMessage, ModelError, Text

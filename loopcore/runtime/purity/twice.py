@@ -6,7 +6,8 @@ from typing import Any, Final, TypeVar
 from attrs import frozen
 
 from loopcore.config import AnyConfig, rehooked, with_functions
-from loopcore.hooks.fold import HookFault, code_of
+from loopcore.hooks.code import code_of
+from loopcore.hooks.fault import HookFault
 from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Function, Hooks, Need
 from loopcore.runtime.purity.blame import blame

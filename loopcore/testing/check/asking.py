@@ -5,7 +5,9 @@ from typing import Any, Final
 from attrs import frozen
 
 from loopcore.frozen import freeze
-from loopcore.hooks.fold import Fault, code_of, fold
+from loopcore.hooks.code import code_of
+from loopcore.hooks.fault import Fault
+from loopcore.hooks.fold import fold
 from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.runtime.purity import Returned, base, returned

@@ -7,7 +7,7 @@ from attrs import define, field
 from returns.result import Failure
 
 from loopcore.config import LoopConfig
-from loopcore.hooks.fold import Fault
+from loopcore.hooks.fault import Fault
 from loopcore.hooks.rule import Hooks
 from loopcore.inputs import Input
 from loopcore.reducer import advance

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis.errors import InvalidArgument, Unsatisfiable
 
 from loopcore.config import Nested
-from loopcore.hooks.fold import code_of
+from loopcore.hooks.code import code_of
 from loopcore.hooks.rule import Hooks
 from loopcore.testing.strategies.tooling import ADD, LOOK, PAY, arguments
 from loopcore.tools import ToolLike, ToolSpec, spec_of

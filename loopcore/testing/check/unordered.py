@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from loopcore.hooks.fold import code_of
+from loopcore.hooks.code import code_of
 from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Hooks
 from loopcore.runtime.purity import base, is_own, named_around, reachable

@@ -6,7 +6,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from loopcore.events import Event, MessageAdded, RunEnd
-from loopcore.hooks.fold import ALL_OVER, ONE_CALL
+from loopcore.hooks.fault import ALL_OVER, ONE_CALL
 from loopcore.messages import ToolResultMessage
 from loopcore.testing.invariants.mistakes import named
 from loopcore.testing.invariants.moment import Moment, Unheld, hold

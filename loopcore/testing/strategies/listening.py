@@ -6,7 +6,8 @@ from typing import Any
 from attrs import define, frozen
 
 from loopcore.config import with_functions
-from loopcore.hooks.fold import HookFault, code_of
+from loopcore.hooks.code import code_of
+from loopcore.hooks.fault import HookFault
 from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Function, Hooks
 
