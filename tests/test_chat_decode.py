@@ -178,6 +178,25 @@ class TestThinking:
         )
         assert found.parts == (Thinking("hm", kept),)
 
+    def test_details_that_have_ids_of_their_own_are_not_joined(self) -> None:
+        """As of several calls of one reply, which share an index."""
+        details = [
+            {"type": "e", "data": name, "id": name, "index": 0} for name in ("a", "b")
+        ]
+        pieces = [delta(reasoning_details=[one]) for one in details]
+        (kept,) = reply(*pieces, finish("stop")).parts
+        assert isinstance(kept, Thinking)
+        assert json.loads(kept.signature or "") == details
+
+    def test_details_in_one_piece_are_whole(self) -> None:
+        details = [
+            {"type": "t", "text": name, "signature": name} for name in ("a", "b")
+        ]
+        said = {"content": "c", "reasoning": "ab", "reasoning_details": details}
+        kept = reply(body(said)).parts[0]
+        assert isinstance(kept, Thinking)
+        assert json.loads(kept.signature or "") == details
+
     def test_of_which_only_the_details_came_is_redacted(self) -> None:
         found = reply(delta(reasoning_details=[{"data": "x"}]), finish("stop"))
         assert found.parts == (Thinking("", '[{"data":"x"}]', redacted=True),)
@@ -481,6 +500,17 @@ class TestUsage:
         said = delta(content="a") + finish("stop")
         assert reply(said, inside).usage == Usage(9, 5, reasoning=2)
         assert reply(said, beside).usage == Usage(9, 7, reasoning=2)
+
+    def test_has_reasoning_that_only_the_total_has(self) -> None:
+        """Google's server counts so."""
+        said = delta(content="a") + finish("stop")
+        thought = usage(9, 5, total_tokens=103)
+        assert reply(said, thought).usage == Usage(9, 94, reasoning=89)
+
+    def test_has_no_reasoning_where_the_total_has_the_cache_beside(self) -> None:
+        cached = usage(9, 5, total_tokens=20, cached_tokens=6)
+        said = delta(content="a") + finish("stop")
+        assert reply(said, cached).usage == Usage(3, 5, 6)
 
     def test_may_have_a_cost(self) -> None:
         counted = usage(9, 5, cost=0.25)

@@ -30,8 +30,10 @@ class Detail:
     _grown: dict[str, list[str]] = field(factory=dict[str, list[str]], init=False)
 
     def goes_on(self, entry: Mapping[str, Json]) -> bool:
-        """Whether this entry is more of it."""
-        return all(self.fields.get(n) == entry.get(n) for n in ("index", "type"))
+        """Whether this entry is more of it: two that have ids have one id."""
+        ids = {self.fields.get("id"), entry.get("id")} - {None}
+        same = (self.fields.get(n) == entry.get(n) for n in ("index", "type"))
+        return len(ids) <= 1 and all(same)
 
     def add(self, entry: Mapping[str, Json]) -> None:
         """More of it."""
@@ -66,9 +68,9 @@ class Words:
         signature = mend(dump(details)) if details else None
         return Thinking(self.flow.text, signature, redacted=not self.flow.text)
 
-    def detail(self, entry: dict[str, Json]) -> None:
+    def detail(self, entry: dict[str, Json], *, whole: bool) -> None:
         """A provider's own form of the thinking, kept to go back as it came."""
-        if self.details and self.details[-1].goes_on(entry):
+        if not whole and self.details and self.details[-1].goes_on(entry):
             self.details[-1].add(entry)
         else:
             self.details.append(Detail(dict(entry)))
@@ -96,14 +98,14 @@ class Draft:
 
     def delta(self, delta: Mapping[str, Json]) -> None:
         """A piece of a message; entries of `tool_calls` are pieces of calls."""
-        self._speak(delta)
+        self._speak(delta, whole=False)
         for more in _fragments(delta):
             call = self._calls.of(more) or self._open(more.index)
             self._call(call, more)
 
     def message(self, message: Mapping[str, Json]) -> None:
         """A whole message; entries of `tool_calls` are whole calls."""
-        self._speak(message)
+        self._speak(message, whole=True)
         for more in _fragments(message):
             self._call(self._open(None), more)
 
@@ -149,12 +151,12 @@ class Draft:
         digest = sha256(f"{self.effect_id}#{place}".encode()).hexdigest()
         return f"call_{digest[:16]}"
 
-    def _speak(self, said: Mapping[str, Json]) -> None:
+    def _speak(self, said: Mapping[str, Json], *, whole: bool) -> None:
         self.odd = self.odd or _is_odd(said)
         thoughts = (text(said.get(name)) for name in THOUGHTS)
         self._say("thinking", next(filter(None, thoughts), ""))
         for entry in items(said.get("reasoning_details")):
-            self._words("thinking")[1].detail(members(entry))
+            self._words("thinking")[1].detail(members(entry), whole=whole)
         for kind, words in _content(said.get("content")):
             self._say(kind, words)
         for entry in items(said.get("images")):
@@ -268,7 +270,10 @@ def usage_of(raw: Mapping[str, Json]) -> Usage:
     read = read or count(raw.get("prompt_cache_hit_tokens") or raw.get("cached_tokens"))
     written = count(asked.get("cache_write_tokens"))
     reasoning = count(made.get("reasoning_tokens"))
-    if reasoning and count(raw.get("total_tokens")) == prompt + output + reasoning:
+    beside = count(raw.get("total_tokens")) - prompt - output
+    if beside > 0 and not reasoning and beside != read + written:
+        reasoning = beside  # Google's server counts it in the total alone
+    if reasoning == beside:
         output += reasoning  # some count it beside the completion, not within it
     fresh = max(0, prompt - read - written)
     return Usage(fresh, output, read, written, reasoning, cost=amount(raw.get("cost")))
