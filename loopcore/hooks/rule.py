@@ -1,7 +1,5 @@
 """`Hooks`: one rule, a pure function for each point it cares about. `Need`: a question."""
 
-import dis
-import functools
 import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
@@ -11,6 +9,8 @@ from attrs import Attribute, evolve, field, frozen
 from loopcore.effects import CallModel, Consult
 from loopcore.events import Stop
 from loopcore.frozen import NotJson, clean, constructor, freeze, printed, takes
+from loopcore.hooks.code import unwrapped
+from loopcore.hooks.dropped import dropped
 from loopcore.hooks.merge import Allow, Ask, Block
 from loopcore.hooks.points import CALL_POINTS, POINTS, PointName
 from loopcore.hooks.updates import (
@@ -224,9 +224,8 @@ class Hooks:
 
 
 def _name(function: Function) -> str:
-    while isinstance(function, functools.partial):
-        function = function.func
-    found = getattr(function, "__name__", type(function).__name__)
+    inner = unwrapped(function)
+    found = getattr(inner, "__name__", type(inner).__name__)
     return str(found).replace(".", "_")
 
 
@@ -234,9 +233,8 @@ def _refuse_impure(name: str, point: str, function: object) -> None:
     if not callable(function):
         message = f"Hook {name!r} at {point} is {function!r}, not a function."
         raise TypeError(message)
-    while isinstance(function, functools.partial):
-        function = function.func
-    code = function if inspect.isroutine(function) else getattr(function, "__call__")  # noqa: B004, B009
+    inner = unwrapped(function)
+    code = inner if inspect.isroutine(inner) else getattr(inner, "__call__")  # noqa: B004, B009
     kind = next((kind for test, kind in IMPURE if test(code)), None)
     if kind:
         message = (
@@ -246,9 +244,9 @@ def _refuse_impure(name: str, point: str, function: object) -> None:
             'services={"policy": policy})`.'
         )
         raise TypeError(message)
-    dropped = _dropped(code)
-    if dropped:
-        message = f"Hook {name!r} {dropped}"
+    lost = dropped(code)
+    if lost:
+        message = f"Hook {name!r} {lost}"
         raise TypeError(message)
 
 
@@ -257,55 +255,3 @@ IMPURE: Final = (
     (inspect.isasyncgenfunction, "an async generator function"),
     (inspect.isgeneratorfunction, "a generator function"),
 )
-
-
-def _dropped(function: object) -> str:
-    """A vector is not changed by append; say so to whoever drops what it returns."""
-    code = getattr(function, "__code__", None)
-    if code is None or not (GROW & {*code.co_names} and VECTORS & {*code.co_names}):
-        return ""
-    return _dropped_in(code, inspect.ismethod(function))
-
-
-@functools.lru_cache(maxsize=256)  # reading code takes longer than making a rule
-def _dropped_in(code: Any, is_method: bool) -> str:  # noqa: ANN401, FBT001  # a code object
-    view = code.co_varnames[is_method:][:1]
-    ops = [op for op in dis.get_instructions(code) if op.opname not in NOISE]
-    for n, (base, held, grow) in enumerate(zip(ops, ops[1:], ops[2:], strict=False)):
-        on_view = base.argval in view and base.opname.startswith("LOAD_FAST")
-        grows = held.argval in VECTORS and grow.argval in GROW
-        if on_view and grows and _is_dropped(ops[n:]):
-            where = f"{_base(code.co_filename)}:{_line(code, held)}"
-            return (
-                f"called view.{held.argval}.{grow.argval}(...) and dropped the result "
-                f"({where}). A PVector is not changed by {grow.argval}, it returns a new "
-                f"one: `return view.{held.argval}.{grow.argval}(...)`."
-            )
-    return ""
-
-
-VECTORS: Final = frozenset(("messages", "transcript", "new_messages"))
-GROW: Final = frozenset(("append", "extend"))
-NOISE: Final = ("CACHE", "EXTENDED_ARG")
-
-
-def _is_dropped(ops: list[dis.Instruction]) -> bool:
-    """Whether what `view.messages.append(...)` leaves on the stack is thrown away."""
-    depth = 0
-    for n, op in enumerate(ops[:-1]):
-        depth += dis.stack_effect(op.opcode, op.arg, jump=False)
-        if n > GROW_AT and depth == 1:
-            return ops[n + 1].opname == "POP_TOP"
-    return False
-
-
-GROW_AT: Final = 2
-
-
-def _line(code: Any, op: dis.Instruction) -> int:  # noqa: ANN401  # a code object
-    line = op.positions.lineno if op.positions else None
-    return int(line or code.co_firstlineno)
-
-
-def _base(path: str) -> str:
-    return path.replace("\\", "/").rsplit("/", 1)[-1]

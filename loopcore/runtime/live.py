@@ -2,110 +2,29 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from os import PathLike
 from typing import Final, Generic, Literal, TypeAlias
 
 from returns.result import Failure
 
 from loopcore.config import AnyConfig, LoopConfig, T
-from loopcore.effects import CallModel, Effect, RunTool
-from loopcore.events import Delta, Event
-from loopcore.frozen import FrozenDict, Json, a, evolve, freeze
+from loopcore.effects import Effect, RunTool
+from loopcore.events import Event
+from loopcore.frozen import FrozenDict, evolve
 from loopcore.inputs import Abort, Answer, Input
 from loopcore.journal import Recorder, Recording
 from loopcore.journal.recording import Move, folded, total
-from loopcore.messages import AssistantMessage
 from loopcore.reducer import Effects, Given, RunResult, step
 from loopcore.runtime.checked import checked
+from loopcore.runtime.flight import Flight, Watcher
 from loopcore.runtime.interpreter import Interpreter
-from loopcore.runtime.partial import Partial
 from loopcore.runtime.slips import input_of, refuse_slips
 from loopcore.runtime.tasks import ended
 from loopcore.state import Rejected, State
 
 JournalLike: TypeAlias = str | PathLike[str] | Recorder
 """Where a run is recorded: a file, or how it is written."""
-
-Watcher: TypeAlias = Callable[[Event], None]
-
-
-class Flight:
-    """An effect that is being performed: its task, and what it has told so far.
-
-    Its `tell` makes events of pieces, until the effect has ended.
-    """
-
-    def __init__(
-        self, effect: Effect, state: State, interpreter: Interpreter, watch: Watcher
-    ) -> None:
-        self.effect, self._state = effect, state
-        self._now, self._watch = interpreter.now, watch
-        self._partial, self._open = Partial(), True
-        perform = interpreter.perform(effect, self._tell)
-        self.task = asyncio.create_task(perform, name=effect.id)
-        self.task.add_done_callback(self._close)
-
-    def leave(self) -> None:
-        """It is no longer wanted: nothing more is told, and it is to end."""
-        self._open = False
-        self.task.cancel()
-
-    def _close(self, _: object) -> None:
-        self._open = False
-
-    def partial(self) -> AssistantMessage | None:
-        """What a model has streamed, if this is one."""
-        if not isinstance(self.effect, CallModel):
-            return None
-        return self._partial.message(self.effect.model)
-
-    def _tell(  # the signature of Tell
-        self,
-        text: str = "",
-        *,
-        part: int = 0,
-        thinking: str = "",
-        name: str = "",
-        arguments: str = "",
-        progress: Json = None,
-    ) -> None:
-        said = {
-            "text": text,
-            "thinking": thinking,
-            "name": name,
-            "arguments": arguments,
-        }
-        words = {key: _word(key, it) for key, it in said.items()}
-        if not self._open or not (any(words.values()) or progress is not None):
-            return
-        delta = Delta(
-            self.effect.id,
-            part=_place(part),
-            progress=freeze(progress),
-            **words,
-            run_id=self._state.run_id,
-            turn=self._state.turns,
-            at=self._now(),
-        )
-        self._partial.add(delta)
-        self._watch(delta)
-
-
-def _word(name: str, said: object) -> str:
-    """A piece of text: None is none, as servers send it."""
-    if said is None or isinstance(said, str):
-        return said or ""
-    raise TypeError(NO_WORD.format(f"{name}=", "text", a(said)))
-
-
-def _place(part: object) -> int:
-    if part is None or isinstance(part, int):
-        return part or 0
-    raise TypeError(NO_WORD.format("part=", "a whole number", a(part)))
-
-
-NO_WORD: Final = "tell({}...) takes {}; it got {}"
 
 
 class Live(Generic[T]):

@@ -11,6 +11,7 @@ import msgspec
 from attrs import frozen
 
 from loopcore.frozen import FrozenDict, Json, NotJson, freeze
+from loopcore.hooks.code import unwrapped
 from loopcore.runtime.context import ToolContext
 from loopcore.shapes import Shape, plain, reason, shape_of
 
@@ -25,9 +26,8 @@ class Misfit(ValueError):
 
 def plain_function(fn: Function) -> Function:
     """What was written: the function inside partials, the `__call__` of an object."""
-    while isinstance(fn, partial):
-        fn = fn.func
-    return fn if hasattr(fn, "__name__") else type(fn).__call__
+    inner = unwrapped(fn)
+    return inner if hasattr(inner, "__name__") else type(inner).__call__
 
 
 @frozen

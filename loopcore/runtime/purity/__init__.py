@@ -9,7 +9,7 @@ from loopcore.runtime.purity.differences import (
     is_same,
     returned,
 )
-from loopcore.runtime.purity.places import base, is_own
+from loopcore.runtime.purity.places import is_own
 from loopcore.runtime.purity.twice import UNKNOWN, asked_twice
 from loopcore.runtime.purity.watch import Lookout, Reach
 
@@ -19,7 +19,6 @@ __all__ = [
     "Reach",
     "Returned",
     "asked_twice",
-    "base",
     "blame",
     "brief",
     "differing",

@@ -25,11 +25,6 @@ def is_own(file: str) -> bool:
     return not file.startswith((*LIBRARIES, *GENERATED))
 
 
-def base(file: str) -> str:
-    """A file's name, without the folders."""
-    return file.replace("\\", "/").rsplit("/", 1)[-1]
-
-
 def line_of(code: CodeType, name: str) -> int:
     """The line where a name is written in this code, or else read, or else its first."""
     codes = [code, *(c for c in code.co_consts if isinstance(c, CodeType))]

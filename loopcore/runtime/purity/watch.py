@@ -12,9 +12,9 @@ from typing import Any, Final, Self
 
 from attrs import frozen
 
-from loopcore.hooks.code import code_of
+from loopcore.hooks.code import base, code_of
 from loopcore.runtime.purity.around import Print, Root, changed, prints
-from loopcore.runtime.purity.places import base, is_own
+from loopcore.runtime.purity.places import is_own
 from loopcore.runtime.purity.printing import is_in_memory
 from loopcore.runtime.purity.world import (
     SETTINGS,

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
 
-from loopcore.runtime.purity import base, is_own
+from loopcore.hooks.code import base
+from loopcore.runtime.purity import is_own
 from loopcore.testing.check.asking import ask, place
 from loopcore.testing.check.broken import Breach, broken
 from loopcore.testing.strategies.listening import Listening

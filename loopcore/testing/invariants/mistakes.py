@@ -6,6 +6,8 @@ from pathlib import Path
 from traceback import FrameSummary
 from typing import Final
 
+from loopcore.hooks.code import base
+
 MOST: Final = 300
 """How much of a line of code, or of an error, is shown."""
 
@@ -47,8 +49,7 @@ OURS: Final = str(Path(__file__).parents[2])
 
 
 def _place(frame: FrameSummary) -> str:
-    file = frame.filename.replace("\\", "/").rsplit("/", 1)[-1]
-    return f"{file}:{frame.lineno}"
+    return f"{base(frame.filename)}:{frame.lineno}"
 
 
 def _line(error: AssertionError) -> str:
