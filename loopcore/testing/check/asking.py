@@ -5,12 +5,12 @@ from typing import Any, Final
 from attrs import frozen
 
 from loopcore.frozen import freeze
-from loopcore.hooks.code import code_of
+from loopcore.hooks.code import base, code_of
 from loopcore.hooks.fault import Fault
 from loopcore.hooks.fold import fold
 from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
-from loopcore.runtime.purity import Returned, base, returned
+from loopcore.runtime.purity import Returned, returned
 from loopcore.testing.check.broken import Breach, HookLaw, broken
 from loopcore.testing.strategies.listening import leaving
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from loopcore.hooks.code import code_of
+from loopcore.hooks.code import base, code_of
 from loopcore.hooks.points import PointName
 from loopcore.hooks.rule import Hooks
-from loopcore.runtime.purity import base, is_own, named_around, reachable
+from loopcore.runtime.purity import is_own, named_around, reachable
 
 SETS: Final = frozenset(("BUILD_SET", "SET_ADD", "SET_UPDATE"))
 HASHED: Final = {
