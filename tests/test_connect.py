@@ -55,7 +55,8 @@ def request(name: str, **given: Json) -> Request:
 
 def key_in(sent: Request) -> str:
     """The key, from the header that its wire has for it."""
-    return sent.headers[KEYS[wire_of(sent.path)]].removeprefix("Bearer ")
+    name = KEYS[wire_of(sent.path)]
+    return sent.headers.get("api-key") or sent.headers[name].removeprefix("Bearer ")
 
 
 @pytest.mark.parametrize(("provider", "wire"), SPOKEN)
@@ -171,7 +172,17 @@ def test_a_provider_may_have_a_place_for_each_user(
     assert refusal("azure:m") == (
         "azure has a place for each of its users; give it as base_url=."
     )
-    assert request("azure:m").headers["authorization"] == f"Bearer {SECRET}"
+    assert request("azure:m").headers["api-key"] == SECRET
+
+
+@pytest.mark.parametrize("wire", ["chat", "responses"])
+def test_azure_has_keys_and_tokens_in_headers_of_their_own(wire: str) -> None:
+    """Below a deployment's address it refuses a key that is no token of Entra."""
+    jwt = "eyJ0eXAiOiJKV1QifQ.e30.c2lnbmVk"
+    keyed = request("azure:m", wire=wire, api_key=SECRET).headers
+    assert (keyed["api-key"], "authorization" in keyed) == (SECRET, False)
+    sent = request("azure:m", wire=wire, api_key=jwt).headers
+    assert (sent["authorization"], "api-key" in sent) == (f"Bearer {jwt}", False)
 
 
 def test_an_unknown_wire_is_refused() -> None:

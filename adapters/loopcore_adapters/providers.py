@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from loopcore_adapters import chat, gemini, messages, responses
 from loopcore_adapters.chat import dialects as dialects_of_chat
@@ -24,7 +24,7 @@ from loopcore_adapters.chat.dialects import (
     ZAI,
 )
 from loopcore_adapters.responses import dialect as dialects
-from loopcore_adapters.wire import Wire
+from loopcore_adapters.wire import Wire, bearer, header
 
 CHAT: Final[Mapping[str, Wire]] = {"chat": chat.wire()}
 MESSAGES: Final[Mapping[str, Wire]] = {"messages": messages.wire()}
@@ -59,6 +59,15 @@ def _responses(dialect: dialects.Dialect) -> Mapping[str, Wire]:
     return {"responses": responses.wire(dialect)}
 
 
+def _azure(wires: Mapping[str, Wire]) -> Mapping[str, Wire]:
+    return {name: evolve(wire, sign=_of_azure) for name, wire in wires.items()}
+
+
+def _of_azure(key: str) -> Mapping[str, str]:
+    """Keys have a header of their own there; a token of Entra, which is a JWT, has not."""
+    return bearer(key) if key.startswith("eyJ") else header("api-key")(key)
+
+
 PROVIDERS: Final[Mapping[str, Provider]] = {
     # Over Chat Completions its models lose their thoughts from call to call, and newer ones
     # refuse tools if they are to think.
@@ -83,7 +92,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
     "azure": Provider(
         "",
         "AZURE_OPENAI_API_KEY",
-        {**_chat(OPENAI), **_responses(dialects.OPENAI)},
+        _azure({**_chat(OPENAI), **_responses(dialects.OPENAI)}),
     ),
     "openrouter": Provider(
         "https://openrouter.ai/api/v1",
