@@ -10,6 +10,7 @@ from loopcore.frozen import (
     FrozenDict,
     Json,
     NotJson,
+    a,
     constructor,
     dump_json,
     freeze,
@@ -61,16 +62,26 @@ class CallModel:
     by: FrozenDict[str] = field(default=EMPTY, kw_only=True)
 
     def reply(self, message: AssistantMessage | str) -> Answer:
-        """The model replied; text is a plain reply."""
+        """The model replied; text is a plain reply.
+
+        Raises:
+            TypeError: for anything else; parts go into an `AssistantMessage`.
+        """
         if isinstance(message, str):
             message = AssistantMessage(message, model=self.model)
+        _refuse_other(message, VALUES[CallModel], NO_REPLY)
         return Answer(self.id, message)
 
     def fail(self, error: ModelError | str) -> Answer:
-        """The model gave no reply."""
-        return Answer(
-            self.id, ModelError(error, "raised") if isinstance(error, str) else error
-        )
+        """The model gave no reply.
+
+        Raises:
+            TypeError: for anything else, such as an exception.
+        """
+        if isinstance(error, str):
+            error = ModelError(error, "raised")
+        _refuse_other(error, (ModelError,), NO_ERROR)
+        return Answer(self.id, error)
 
 
 @constructor
@@ -92,7 +103,12 @@ class RunTool:
         return Answer(self.id, output_of(output))
 
     def fail(self, text: str, outcome: Outcome = "error") -> Answer:
-        """The tool failed; the model reads this text."""
+        """The tool failed; the model reads this text.
+
+        Raises:
+            TypeError: for what is no text, such as an exception.
+        """
+        _refuse_other(text, (str,), NO_TEXT)
         return Answer(self.id, ToolOutput(text, outcome=outcome))
 
 
@@ -163,6 +179,24 @@ class Sleep:
         """It could not be waited for: go on now."""
         return self.done()
 
+
+def _refuse_other(given: object, kinds: tuple[type, ...], sentence: str) -> None:
+    if not isinstance(given, kinds):
+        raise TypeError(sentence.format(a(given)))
+
+
+NO_REPLY: Final = (
+    "reply(...) of a CallModel takes an AssistantMessage or text; it got {}. Write "
+    "`effect.reply(AssistantMessage(...))`, or `effect.fail(...)` where there is none."
+)
+NO_ERROR: Final = (
+    "fail(...) of a CallModel takes text or a ModelError; it got {}. Write "
+    "`effect.fail(str(error))`, or say of which kind it is: `ModelError(str(error), kind)`."
+)
+NO_TEXT: Final = (
+    "fail(...) of a RunTool takes the text that the model reads; it got {}. Write "
+    "`effect.fail(str(error))`."
+)
 
 Effect: TypeAlias = CallModel | RunTool | RequestApproval | Consult | Sleep
 

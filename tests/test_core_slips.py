@@ -7,13 +7,16 @@ import pytest
 from returns.result import Success
 
 from loopcore import (
+    Answer,
     AssistantMessage,
+    CallModel,
     Continue,
     FollowUp,
     Image,
     LoopConfig,
     ModelError,
     Prompt,
+    RunTool,
     State,
     Steer,
     Text,
@@ -162,6 +165,33 @@ def test_what_is_no_content_is_told_by_its_kind(
 
     assert str(refused.value).startswith(takes)
     assert str(refused.value).endswith(f"; {got}")
+
+
+REQUEST: CallModel = begin(config(tools=[slow])).one_request
+CALL: RunTool = begin(config(tools=[slow])).says(call("slow", x=1)).one(RunTool)
+STRANGE: list[Any] = [3, None, {"role": "assistant"}, ValueError("x"), UserMessage("x")]
+PART: list[Any] = [call("slow", x=1), [call("slow", x=1)], Text("x"), [Text("x")]]
+
+
+@pytest.mark.parametrize("given", [*STRANGE, *PART], ids=repr)
+def test_a_reply_that_is_none_says_what_a_reply_is(given: Any) -> None:
+    with pytest.raises(TypeError, match=r"it got an? .*AssistantMessage") as refused:
+        REQUEST.reply(given)
+
+    assert type(given).__name__ in str(refused.value)
+
+
+@pytest.mark.parametrize("fail", [REQUEST.fail, CALL.fail], ids=["model", "tool"])
+@pytest.mark.parametrize("given", STRANGE, ids=repr)
+def test_a_failure_that_is_no_text_says_what_to_write(
+    fail: Callable[[Any], Answer], given: Any
+) -> None:
+    with pytest.raises(
+        TypeError, match=r"Write `effect\.fail\(str\(error\)\)`"
+    ) as refused:
+        fail(given)
+
+    assert f"{type(given).__name__}. " in str(refused.value)
 
 
 @pytest.mark.parametrize(
