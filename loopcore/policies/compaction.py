@@ -1,5 +1,6 @@
 """A summary in place of what is old."""
 
+import hashlib
 from typing import Final
 
 from returns.result import Failure, Success
@@ -13,6 +14,7 @@ from loopcore.messages import (
     ToolResultMessage,
     UserMessage,
 )
+from loopcore.policies.places import Place, places
 from loopcore.policies.rounds import rounds
 from loopcore.settings import ModelLike
 
@@ -30,7 +32,8 @@ def compact(at: int, *, keep: int = 10, model: ModelLike | None = None) -> Hooks
     the newest messages left as they are. Each part is summarised once: a later summary is
     made of the earlier one and what came since. It is kept in the run's memory, so it is
     saved, forked and replayed with the run. The stored transcript stays whole. If no
-    summary can be had, everything is shown.
+    summary can be had, everything is shown. It is made of what the rules before this one
+    show: what they hide stays hidden, and messages that they add are never summarised.
 
     Raises:
         ValueError: for a `keep` that is not below `at`.
@@ -41,33 +44,52 @@ def compact(at: int, *, keep: int = 10, model: ModelLike | None = None) -> Hooks
 
     def shorten(view: ContextView) -> ContextUpdate | Need | None:
         upto, summary = _known(view)
-        recent = _shown(view)[upto:]
-        shown = _with(summary, recent)
-        cut = _cut(recent, keep)
-        if len(shown) <= at or not cut:
+        left = _since(upto, view)
+        recent = tuple(message for message, _ in left)
+        shown, cut = _with(summary, recent), _cut(recent, keep)
+        old = [(message, place) for message, place in left[:cut] if place is not None]
+        if len(shown) <= at or not old:
             return ContextUpdate(shown) if summary else None
         match view.answers.get("summary"):
             case None:
-                return Need.model("summary", _asked(summary, recent[:cut]), model=model)
+                asked = _asked(summary, tuple(message for message, _ in old))
+                return Need.model("summary", asked, model=model)
             case Success(AssistantMessage() as reply) if reply.text.strip():
-                memo = (upto + cut, reply.text)
-                return ContextUpdate(_with(reply.text, recent[cut:]), memo=memo)
+                added = tuple(message for message, place in left[:cut] if place is None)
+                reached = max(place for _, place in old)
+                memo = (reached + 1, reply.text, _mark(view.transcript[reached]))
+                return ContextUpdate(
+                    _with(reply.text, (*added, *recent[cut:])), memo=memo
+                )
             case Success() | Failure():
                 return ContextUpdate(shown) if summary else None
 
-    return Hooks("compact", memo=(0, ""), transform_context=shorten)
+    return Hooks("compact", memo=NOTHING, transform_context=shorten)
 
 
-def _shown(view: ContextView) -> tuple[Message, ...]:
-    """The history as earlier hooks show it, where they changed messages one by one."""
-    changed = len(view.messages) == len(view.transcript)
-    return tuple(view.messages if changed else view.transcript)
+NOTHING: Final = (0, "", "")
+
+
+def _since(upto: int, view: ContextView) -> list[tuple[Message, Place]]:
+    """What is shown and not summarised yet, and where it is stored."""
+    found = places(view.messages, view.transcript)
+    pairs = zip(view.messages, found, strict=True)
+    return [pair for pair in pairs if pair[1] is None or pair[1] >= upto]
 
 
 def _known(view: ContextView) -> tuple[int, str]:
-    """How far the summary reaches; a transcript that was rewritten shorter has none."""
-    upto, summary = view.memo
-    return (upto, summary) if upto < len(view.transcript) else (0, "")
+    """How far the summary reaches: where its last message is, if others were taken away."""
+    upto, summary, mark = view.memo
+    for reach in range(min(upto, len(view.transcript)), 0, -1):
+        if _mark(view.transcript[reach - 1]) == mark:
+            return reach, summary
+    return 0, ""
+
+
+def _mark(message: Message) -> str:
+    """What a message is known by when the stored transcript was rewritten."""
+    said = f"{type(message).__name__}{_said(message)}"
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def _with(summary: str, recent: tuple[Message, ...]) -> tuple[Message, ...]:

@@ -130,7 +130,7 @@ POLICIES: Final = (
     fault(
         "a part is summarised twice",
         COMPACTION,
-        "memo = (upto + cut, reply.text)",
-        "memo = (upto, reply.text)",
+        "memo = (reached + 1, reply.text,",
+        "memo = (upto, reply.text,",
     ),
 )
