@@ -30,6 +30,7 @@ from tests.driving import begin, call, config, spec
 from tests.leaks import alone
 
 FAILING: Final = """
+import pytest
 from attrs import evolve
 from loopcore import CallModel, Interpreter, LoopConfig, UserMessage, run_sync
 from loopcore.testing import EffectScript, ScriptedModel
@@ -68,6 +69,15 @@ def test_that_fails_anyway(scripted_model):
     scripted_model("never asked")
     assert False
 
+def test_that_is_skipped(scripted_model):
+    scripted_model("never asked")
+    pytest.skip("later")
+
+@pytest.mark.xfail
+def test_that_is_to_fail(effect_script):
+    effect_script([(CallModel, "never asked")])
+    assert False
+
 def test_that_is_complete(scripted_model, effect_script):
     model = scripted_model("one", id="test:m")
     assert run_sync(LoopConfig(model=model), Interpreter(model), "go").output == "one"
@@ -103,7 +113,9 @@ def part(report: str, test: str) -> str:
 
 
 def test_as_many_tests_fail_as_should(report: str) -> None:
-    assert report.splitlines()[-1].startswith("5 failed, 4 passed, 2 errors")
+    assert report.splitlines()[-1].startswith(
+        "5 failed, 4 passed, 1 skipped, 1 xfailed, 2 errors"
+    )
 
 
 def test_states_that_differ_are_told_place_by_place(report: str) -> None:
@@ -153,10 +165,16 @@ def test_doubles_have_to_be_complete_when_a_test_is_over(
 
     assert why in said
     assert "def assert_complete" not in said
+    assert "During handling" not in said
 
 
-def test_of_a_test_that_failed_no_more_is_asked(report: str) -> None:
-    assert "teardown of test_that_fails_anyway" not in report
+@pytest.mark.parametrize(
+    "test", ["test_that_fails_anyway", "test_that_is_skipped", "test_that_is_to_fail"]
+)
+def test_of_a_test_that_did_not_come_to_its_end_no_more_is_asked(
+    report: str, test: str
+) -> None:
+    assert f"teardown of {test}" not in report
 
 
 LIGHT: Final = """

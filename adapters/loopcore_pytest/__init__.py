@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from loopcore.testing.plugin import RunLog
 
 LOG: Final = pytest.StashKey["RunLog"]()
-FAILED: Final = pytest.StashKey[bool]()
+ENDED_EARLY: Final = pytest.StashKey[bool]()
 
 
 def pytest_assertrepr_compare(
@@ -41,8 +41,9 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show what `run_log` heard, and what was found, if the test failed."""
     report = yield
+    if not report.passed:  # it failed, as expected or not, or was skipped from within
+        item.stash[ENDED_EARLY] = True
     if report.failed:
-        item.stash[FAILED] = True
         report.sections += [("loopcore found", text) for text in _found(call)]
         log = item.stash.get(LOG, None)
         if log is not None and log.events and report.when == "call":
@@ -92,7 +93,7 @@ def effect_script(
 def _complete(
     request: pytest.FixtureRequest, kind: Callable[..., Any]
 ) -> Generator[Callable[..., Any]]:
-    """What makes these; of a test that failed nothing more is asked."""
+    """What makes these; of a test that failed or was skipped nothing more is asked."""
     made: list[Any] = []
 
     def make(*given: Any, **named: Any) -> Any:  # noqa: ANN401  # what the double takes
@@ -100,13 +101,17 @@ def _complete(
         return made[-1]
 
     yield make
-    if not request.node.stash.get(FAILED, False):
+    if not request.node.stash.get(ENDED_EARLY, False):
         for double in made:
-            _refuse_incomplete(double)
+            problem = _lacks(double)
+            if problem:
+                pytest.fail(problem, pytrace=False)
 
 
-def _refuse_incomplete(double: Any) -> None:  # noqa: ANN401  # a double
+def _lacks(double: Any) -> str:  # noqa: ANN401  # a double
+    """Why it is not complete, if it is not."""
     try:
         double.assert_complete()
     except AssertionError as problem:
-        pytest.fail(str(problem), pytrace=False)
+        return str(problem)
+    return ""
