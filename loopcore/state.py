@@ -286,10 +286,10 @@ class State:
         Raises:
             Rejected: "unpaired", for a history in which a call has not its one result
                 beside it; `repair` mends that.
+            TypeError: for a run_id that is no text.
+            ValueError: for an empty one.
         """
-        if not run_id:
-            message = "run_id is empty; effect ids are made of it, so it must be unique"
-            raise ValueError(message)
+        _refuse_no_name(run_id)
         history = messages(transcript)
         refuse_unpaired(history)
         return cls(
@@ -381,6 +381,15 @@ PHASES: Final[tuple[tuple[type[Effect], Phase], ...]] = (
 def seed_of(name: str) -> int:
     """A number below 2**48 that depends on nothing but this name."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
+
+
+def _refuse_no_name(run_id: object) -> None:
+    if not isinstance(run_id, str):
+        message = f"run_id= takes text, the name of a new run; it got {run_id!r}"
+        raise TypeError(message)
+    if not run_id:
+        message = "run_id is empty; effect ids are made of it, so it must be unique"
+        raise ValueError(message)
 
 
 def refuse_unpaired(history: tuple[Message, ...]) -> None:

@@ -47,13 +47,18 @@ NEVER_RIGHT: Final[dict[str, tuple[Callable[[], object], str]]] = {
         lambda: step(LOOP, NO_STATE),
         (
             "step() needs a State but got `<Success: <run r: idle; turn 0, 0 messages>>`. "
-            "deliver() returns a result: write `deliver(...).unwrap()` to insist, or "
-            "`deliver(...).value_or(state)` to ignore what was refused."
+            "deliver(), advance() and State.loads() return a result: write "
+            "`deliver(...).unwrap()` to insist, or `deliver(...).value_or(state)` to ignore "
+            "what was refused."
         ),
     ),
     "a configuration to step": (
         lambda: step(LOOP, NOT_A_STATE),
         "The configuration comes first, then the state: `step(config, state)`.",
+    ),
+    "a number for a state": (
+        lambda: deliver(NO_INPUT, "go"),
+        "deliver() needs a State; it got an int.",
     ),
     "no input": (
         lambda: deliver(FRESH, NO_INPUT),

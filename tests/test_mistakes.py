@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -74,18 +74,62 @@ def test_a_result_is_no_state(which: str) -> None:
     with pytest.raises(TypeError) as raised:
         use[which]()
 
-    has(raised.value, "needs a State but got `<Success: <run r", ">`", "deliver")
-    has(raised.value, "returns a result" if which == "step" else "return a result")
-    has(raised.value, "`deliver(...).unwrap()`", "`deliver(...).value_or(state)`")
+    has(raised.value, "needs a State but got `<Success: <run r", ">`")
+    has(
+        raised.value,
+        f"{which}() needs",
+        "return a result",
+        "`deliver(...).unwrap()`",
+        "`deliver(...).value_or(state)`",
+    )
 
 
-def test_a_configuration_after_the_state_is_no_state() -> None:
+@pytest.mark.parametrize("which", [step, advance])
+def test_a_configuration_after_the_state_is_no_state(which: Callable[..., Any]) -> None:
     run = begin(config())
-    swapped: Any = (run.state, run.config)
-    with pytest.raises(
-        TypeError, match="The configuration comes first, then the state"
-    ):
-        step(*swapped)
+    with pytest.raises(TypeError) as raised:
+        which(run.state, run.config)
+
+    has(raised.value, f"configuration comes first, then the state: `{which.__name__}(")
+
+
+@pytest.mark.parametrize("which", ["step", "advance", "deliver"])
+def test_a_steps_pair_is_no_state(which: str) -> None:
+    run = begin(config())
+    pair: Any = step(run.config, run.state)
+    use: dict[str, Any] = {
+        "step": lambda: step(run.config, pair),
+        "advance": lambda: advance(run.config, pair),
+        "deliver": lambda: deliver(pair, "hi"),
+    }
+    with pytest.raises(TypeError) as raised:
+        use[which]()
+
+    has(
+        raised.value,
+        f"{which}() needs a State",
+        "`state, effects = step(config, state)`",
+    )
+
+
+def test_the_door_takes_no_configuration() -> None:
+    run = begin(config())
+    door: Any = deliver
+    with pytest.raises(TypeError, match=r"write `deliver\(state, given\)`"):
+        door(run.config, run.state)
+
+
+@pytest.mark.parametrize("at", ["now", [1]])
+def test_a_time_is_a_number(at: Any) -> None:
+    with pytest.raises(TypeError, match="a time is a finite number of seconds"):
+        deliver(begin(config()).state, Steer("hi"), at=at)
+
+
+@pytest.mark.parametrize("seed", [None, 1])
+def test_a_run_is_named_by_a_text(seed: int | None) -> None:
+    number: Any = 3
+    with pytest.raises(TypeError, match=r"run_id= takes text.* it got 3"):
+        State.start(config(), run_id=number, seed=seed)
 
 
 # 3. Prompted a run that is not over.

@@ -5,6 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Success
 
+from loopcore.config import LoopConfig
 from loopcore.frozen import a, evolve, is_finite
 from loopcore.inputs import (
     INPUTS,
@@ -39,6 +40,10 @@ def deliver(state: State, given: Given, *, at: float | None = None) -> Checked:
     """The only door: place one input, or say why not. A bare text is a `Prompt`.
 
     `at` is the time in seconds; time never goes back. A refused input changes nothing.
+
+    Raises:
+        TypeError: for what is no State, no input or no time, saying what to write.
+        ValueError: for a time that is not finite.
     """
     refuse_other(state, "deliver()")
     try:
@@ -50,21 +55,49 @@ def deliver(state: State, given: Given, *, at: float | None = None) -> Checked:
 
 def refuse_other(given: object, who: str) -> None:
     """Raise for what is no State, such as the result of deliver() itself."""
-    if isinstance(given, State):
-        return
-    message = (
-        f"{who} needs a State but got `{given}`. deliver(), advance() and State.loads() "
-        "return a result: write `deliver(...).unwrap()` to insist, or "
-        "`deliver(...).value_or(state)` to ignore what was refused."
-    )
-    raise TypeError(message)
+    if not isinstance(given, State):
+        raise TypeError(_instead(given, who))
+
+
+def _instead(given: Any, who: str) -> str:  # noqa: ANN401  # whatever came
+    match given:
+        case LoopConfig() if who in CONFIGS:
+            return CONFIGS[who]
+        case (State(), _):
+            return PAIR.format(who)
+        case Success() | Failure():
+            return RESULT.format(who, given)  # pyright: ignore[reportUnknownArgumentType]  # of anything
+        case _:
+            return NO_STATE.format(who, a(given))
+
+
+NO_STATE: Final = "{} needs a State; it got {}."
+RESULT: Final = (
+    "{} needs a State but got `{}`. deliver(), advance() and State.loads() return a "
+    "result: write `deliver(...).unwrap()` to insist, or "
+    "`deliver(...).value_or(state)` to ignore what was refused."
+)
+PAIR: Final = (
+    "{} needs a State but got a step's pair, of the state and the effects: write "
+    "`state, effects = step(config, state)`."
+)
+CONFIGS: Final = {
+    "step()": "The configuration comes first, then the state: `step(config, state)`.",
+    "advance()": "The configuration comes first, then the state: "
+    "`advance(config, state, ...)`.",
+    "deliver()": "deliver() takes no configuration: write `deliver(state, given)`.",
+}
 
 
 def _now(state: State, at: float | None) -> float | None:
     if at is None:
         return state.now
-    if not is_finite(at):
-        message = f"deliver(at={at}): a time is a finite number of seconds"
+    message = f"at={at!r}: a time is a finite number of seconds"
+    try:
+        finite = is_finite(at)
+    except TypeError:
+        raise TypeError(message) from None
+    if not finite:
         raise ValueError(message)
     return at if state.now is None else max(state.now, at)
 
@@ -87,9 +120,8 @@ def _taken(state: State, given: Input) -> Input:
     if state.inbox is not None:
         raise Rejected(
             "unstepped",
-            f"Cannot take {a(given)}: run {state.run_id!r} holds a "
-            f"{type(state.inbox).__name__} that was not stepped. Step it first, or use "
-            "advance(config, state, ...).",
+            f"Cannot take {a(given)}: run {state.run_id!r} holds {a(state.inbox)} that was "
+            "not stepped. Step it first, or use advance(config, state, ...).",
         )
     if isinstance(given, Answer):
         return check_answer(state, given)

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from returns.result import Failure, Success
 
-from loopcore.config import AnyConfig, LoopConfig
+from loopcore.config import AnyConfig
 from loopcore.effects import CallModel, Consult, RequestApproval, RunTool, Sleep
 from loopcore.events import RunStart
 from loopcore.frozen import EMPTY, UNSET, FrozenDict, evolve, vector
@@ -23,7 +23,7 @@ from loopcore.messages import NO_USAGE
 from loopcore.reducer import model, turn
 from loopcore.reducer.ask import parked
 from loopcore.reducer.batch import decided, ran, run_tools, start_tools
-from loopcore.reducer.door import Given, answerable, deliver
+from loopcore.reducer.door import Given, answerable, deliver, refuse_other
 from loopcore.reducer.gates import before_tool_call, prepare_tool_call
 from loopcore.reducer.nested import feed, place_of, time_out
 from loopcore.reducer.out import NOTHING, Effects, Out, close, pay, store, where
@@ -44,7 +44,7 @@ def step(config: AnyConfig, state: State) -> tuple[State, Effects]:
     Raises:
         TypeError: for what is no State, such as the result of deliver() itself.
     """
-    _refuse_results(state)
+    refuse_other(state, "step()")
     if state.inbox is None:
         return state, NOTHING
     out = Out()
@@ -61,22 +61,6 @@ def go(config: AnyConfig, out: Out, state: State, stage: str | None) -> State:
     return state
 
 
-def _refuse_results(given: object) -> None:
-    if isinstance(given, State):
-        return
-    if isinstance(given, LoopConfig):
-        message = (
-            "The configuration comes first, then the state: `step(config, state)`."
-        )
-        raise TypeError(message)
-    message = (
-        f"step() needs a State but got `{given}`. deliver() returns a result: write "
-        "`deliver(...).unwrap()` to insist, or `deliver(...).value_or(state)` to ignore "
-        "what was refused."
-    )
-    raise TypeError(message)
-
-
 def advance(
     config: AnyConfig, state: State, *given: Given, at: float | None = None
 ) -> Moved:
@@ -84,7 +68,12 @@ def advance(
 
     Over several inputs one effect may be both asked and cancelled; `state.waiting` is
     what counts.
+
+    Raises:
+        TypeError: for what is no State, no input or no time, saying what to write.
+        ValueError: for a time that is not finite.
     """
+    refuse_other(state, "advance()")
     done = NOTHING
     for one in given:
         placed = deliver(state, one, at=at)
