@@ -258,7 +258,7 @@ def freeze_object(value: object) -> FrozenDict[Json]:
 def parse_json(text: str | bytes) -> Json:
     """JSON text as frozen JSON; `ValueError` says what is wrong with it."""
     try:
-        return freeze(json.loads(text, parse_constant=_no_constant))
+        return freeze(json.loads(text, parse_constant=refuse_constant))
     except NotJson as problem:
         raise ValueError(str(problem)) from None
     except RecursionError:
@@ -266,7 +266,8 @@ def parse_json(text: str | bytes) -> Json:
         raise ValueError(message) from None
 
 
-def _no_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
+    """Refuse NaN and the infinities, which `json` would read: its `parse_constant`."""
     message = f"{name} is not JSON"
     raise ValueError(message)
 

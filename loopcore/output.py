@@ -4,13 +4,21 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from attrs import frozen
 from returns.result import Failure, Success
 
 from loopcore.arguments import fit
-from loopcore.frozen import FrozenDict, Json, NotJson, freeze, freeze_object
+from loopcore.frozen import (
+    FrozenDict,
+    Json,
+    NotJson,
+    freeze,
+    freeze_object,
+    refuse_constant,
+    repeatable,
+)
 from loopcore.misfits import listed
 from loopcore.schemas import BrokenSchema, short
 from loopcore.shapes import Shape, plain, reason, shape_of
@@ -130,7 +138,7 @@ def values(text: str) -> Iterator[Json]:
 
 def _found(text: str) -> Iterator[Json | Broken]:
     try:
-        yield freeze(json.loads(text, parse_constant=_refuse))
+        yield freeze(json.loads(text, parse_constant=refuse_constant))
     except (ValueError, NotJson, RecursionError):
         yield from _inside(text)
 
@@ -185,12 +193,7 @@ def _next(text: str, at: int) -> int:
     return min(found, default=-1)
 
 
-def _refuse(name: str) -> NoReturn:
-    message = f"{name} is not JSON"
-    raise ValueError(message)
-
-
-DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
+DECODER: Final = json.JSONDecoder(parse_constant=refuse_constant)
 
 
 def _one(want: Wanted, found: Json) -> Read:
@@ -232,9 +235,7 @@ def _why(problem: Exception) -> str:
         )
     except Exception:  # noqa: BLE001  # its own __str__ may fail
         return kind
-    return short(ADDRESS.sub("", said), LONGEST)
+    return short(repeatable(said), LONGEST)
 
 
 LONGEST: Final = 2000
-
-ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")

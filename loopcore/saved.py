@@ -6,7 +6,7 @@ transcript.
 """
 
 import json
-from typing import Final, NoReturn, TypeAlias
+from typing import Final, TypeAlias
 
 from attrs import frozen
 from returns.result import Failure, Success
@@ -21,7 +21,15 @@ from loopcore.codec import (
     to_json,
 )
 from loopcore.effects import CallModel, Effect
-from loopcore.frozen import EMPTY, FrozenDict, Json, clean, dump_json, evolve
+from loopcore.frozen import (
+    EMPTY,
+    FrozenDict,
+    Json,
+    clean,
+    dump_json,
+    evolve,
+    refuse_constant,
+)
 from loopcore.messages import Message, transcript
 from loopcore.sound import refuse_unsound
 from loopcore.state import State
@@ -50,16 +58,11 @@ def loads(data: bytes | str) -> Loaded:
 
 def _parsed(data: bytes | str) -> Json:
     try:
-        return json.loads(data, parse_constant=_no_constant)
+        return json.loads(data, parse_constant=refuse_constant)
     except RecursionError:
         raise DecodeError("", "is nested too deeply") from None
     except ValueError as problem:
         raise DecodeError("", f"is not JSON: {problem}") from None
-
-
-def _no_constant(name: str) -> NoReturn:
-    message = f"{name} is no JSON value"
-    raise ValueError(message)
 
 
 @frozen

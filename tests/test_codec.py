@@ -420,7 +420,7 @@ def test_an_unknown_field_is_named_from_the_state_on() -> None:
         (b"", "is not JSON: Expecting value: line 1 column 1 (char 0)"),
         (b"\xff\xfe\xfd", "is not JSON: "),
         ("[" * 100_000, "is nested too deeply"),
-        ('{"format": NaN}', "is not JSON: NaN is no JSON value"),
+        ('{"format": NaN}', "is not JSON: NaN is not JSON"),
         (f'{{"version": {"9" * 5000}}}', "is not JSON: Exceeds the limit"),
         ("[]", 'is not a saved state: it has no "format": "loopcore.state"'),
         (

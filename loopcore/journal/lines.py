@@ -9,12 +9,12 @@ import json
 from codecs import BOM_UTF8
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from attrs import field, frozen
 
 from loopcore.codec import DecodeError, from_json, to_json
-from loopcore.frozen import EMPTY, FrozenDict, Json, clean, dump_json
+from loopcore.frozen import EMPTY, FrozenDict, Json, clean, dump_json, refuse_constant
 from loopcore.inputs import Input
 from loopcore.journal.shape import check_led, check_wrote, under
 from loopcore.state import State
@@ -137,12 +137,7 @@ def _what(line: bytes, problem: Exception) -> str:
 EMPTY_LINE: Final = "it is empty"
 
 
-def _no_constant(name: str) -> NoReturn:
-    message = f"{name} is no JSON value"
-    raise ValueError(message)
-
-
-_parse: Final = json.JSONDecoder(parse_constant=_no_constant).decode
+_parse: Final = json.JSONDecoder(parse_constant=refuse_constant).decode
 
 
 def header_data(header: Header) -> dict[str, Json]:
