@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from loopcore.config import AnyConfig, LoopConfig
-from loopcore.effects import Sleep
+from loopcore.effects import Effect, Sleep
 from loopcore.events import Stop
 from loopcore.frozen import FrozenDict, evolve
 from loopcore.inputs import Abort, Answer, Input, Prompt
@@ -107,11 +107,16 @@ def _took(state: State, out: Out, answer: Answer) -> State:
 
 
 def _settle(state: State, out: Out, place: int, slot: Running, child: State) -> State:
-    timer = (i for i in (child.run_id,) if i in state.pending)
+    timer = (e.id for e in state.pending.values() if _is_timer(e, place))
     state = _bury(cancel(state, out, timer, "the end of its run"), child)
     output = _output(child, slot.terminate)
     settled = Settled(slot.call, slot.spec, slot.arguments, output, ran=True)
     return put(spend(state, child.usage), place, settled)
+
+
+def _is_timer(effect: Effect, place: int) -> bool:
+    """Whether it ends the nested run of this call; a fork has it under its old name."""
+    return isinstance(effect, Sleep) and effect.id.endswith(f".run.{place}")
 
 
 def _bury(state: State, child: State) -> State:
@@ -155,9 +160,15 @@ def place_of(state: State, effect_id: str) -> int | None:
     if effect_id in state.pending:
         return None
     for place, child in _children(state):
-        if effect_id.startswith(f"{child.run_id}."):
+        if effect_id.startswith(f"{child.run_id}.") or _had(child, effect_id):
             return place
     return None
+
+
+def _had(state: State, effect_id: str) -> bool:
+    """Whether a run, or one inside it, asked for this under a name that it had before."""
+    inside = any(_had(child, effect_id) for _, child in _children(state))
+    return inside or effect_id in state.pending or effect_id in state.closed
 
 
 def _children(state: State) -> Iterator[tuple[int, State]]:

@@ -141,8 +141,8 @@ BATCHES: Final = (
     fault(
         "the timer of a nested run goes on after its end",
         NESTED,
-        "timer = (i for i in (child.run_id,) if i in state.pending)",
-        "timer = (i for i in (child.run_id,) if i not in state.pending and child is None)",
+        "timer = (e.id for e in state.pending.values() if _is_timer(e, place))",
+        "timer = (e.id for e in state.pending.values() if _is_timer(e, -1))",
         f"{STEPS}::test_what_waits_is_what_was_asked_and_not_answered",
         f"{MACHINE}",
     ),
