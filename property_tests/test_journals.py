@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from returns.result import Failure, Success
 
-from loopcore import LoopConfig, Prompt, State
+from loopcore import LoopConfig, Prompt, State, advance
 from loopcore.frozen import evolve
 from loopcore.journal import (
     Journal,
@@ -29,9 +29,10 @@ from loopcore.journal import (
 )
 from loopcore.journal.journal import parsed
 from loopcore.journal.lines import Chain
+from loopcore.journal.renaming import renamed
 from property_tests.programs import Program
 from property_tests.strategies import CALM, programs
-from property_tests.world import World, play
+from property_tests.world import MOST, World, play
 
 HIDDEN: Final = "hunter2"
 FEWER: Final = settings(max_examples=max(settings().max_examples // 4, 25))
@@ -151,7 +152,57 @@ def test_a_fork_stands_where_the_run_stood(
 
     forked = fork(config, journal, at=at, run_id="other").unwrap()
 
-    assert evolve(forked, run_id=journal.run_id) == ends(config, journal)[at]
+    assert renamed(forked, journal.run_id) == ends(config, journal)[at]
+
+
+def asked_on(config: LoopConfig, program: Program, state: State) -> Iterator[str]:
+    """The ids of all that a run asks from here on, until it rests or has asked much."""
+    for _ in range(MOST):
+        if not state.waiting:
+            return
+        effect = state.waiting[0]
+        moved = advance(config, state, program.script.answer(effect))
+        if isinstance(moved, Failure):
+            moved = advance(config, state, effect.fail("refused"))
+        state, effects = moved.unwrap()
+        yield from (effect.id for effect in effects.perform)
+
+
+@FEWER
+@given(programs(depth=1), st.data())
+def test_what_a_fork_asks_has_ids_of_its_own(
+    program: Program, data: st.DataObject
+) -> None:
+    """An id is an idempotency key: no tool may take a fork's call for one of its past."""
+    world = lived(program)
+    config = world.config
+    journal = parsed(written(world, config), "r")
+    at = data.draw(st.integers(0, len(journal.entries)))
+
+    forked = fork(config, journal, at=at, run_id="other").unwrap()
+
+    asked = [*asked_on(config, program, forked)]
+    assert [name for name in asked if not name.startswith("other.")] == []
+
+
+@FEWER
+@given(programs(depth=1), st.data())
+def test_what_follows_from_a_replaced_input_has_ids_of_its_own(
+    program: Program, data: st.DataObject
+) -> None:
+    world = lived(program)
+    config = world.config
+    journal = parsed(written(world, config), "r")
+    at = data.draw(st.integers(1, len(journal.entries)))
+    before = {effect.id for effect in ends(config, journal)[at - 1].waiting}
+    given = journal.entries[at - 1].input
+
+    forked = fork(config, journal, at=at, replace=given, run_id="other").unwrap()
+
+    waiting = {effect.id for effect in forked.waiting} - before
+    assert [name for name in waiting if not name.startswith("other.")] == []
+    asked = [*asked_on(config, program, forked)]
+    assert [name for name in asked if not name.startswith("other.")] == []
 
 
 @FEWER

@@ -7,12 +7,13 @@ from attrs import frozen
 from returns.result import Failure, Success
 
 from loopcore.config import AnyConfig
+from loopcore.effects import Effect
 from loopcore.events import Stop, TurnEnd
 from loopcore.frozen import evolve
-from loopcore.inputs import Abort, Answer
+from loopcore.inputs import Abort, Answer, Input
 from loopcore.journal.folding import Refused, Step, steps
 from loopcore.journal.journal import Journal, JournalError
-from loopcore.journal.lines import Entry
+from loopcore.journal.renaming import renamed, retold
 from loopcore.reducer import Given, advance, deliver, step
 from loopcore.state import State
 
@@ -30,7 +31,8 @@ def fork(
 ) -> Forked:
     """The state after that turn or input, under a new name, ready to go another way.
 
-    It shares its memory with the past. What waits keeps its ids.
+    It shares its memory with the past. What waits keeps its ids; what is asked from then
+    on, in nested runs too, has ids of its own.
 
     Args:
         config: what the run is; it must lead where it was recorded to lead.
@@ -51,13 +53,13 @@ def fork(
         raise ValueError(SAME_NAME.format(run_id))
     try:
         found = (
-            _found(config, journal, turn, at)
+            renamed(_found(config, journal, turn, at), run_id)
             if replace is None
-            else _edited(config, journal, at or 0, replace).state
+            else _edited(config, journal, at or 0, replace, run_id).state
         )
     except JournalError as problem:
         return Failure(problem)
-    return Success(evolve(found, run_id=run_id))
+    return Success(found)
 
 
 SAME_NAME: Final = (
@@ -169,14 +171,16 @@ def refold(
     waiting for it. The others are left out: their effects are to be performed again.
     """
     try:
-        return Success(_edited(config, journal, at, replace))
+        return Success(_edited(config, journal, at, replace, journal.run_id))
     except JournalError as problem:
         return Failure(problem)
 
 
-def _edited(config: AnyConfig, journal: Journal, at: int, replace: Given) -> Refolded:
+def _edited(
+    config: AnyConfig, journal: Journal, at: int, replace: Given, run_id: str
+) -> Refolded:
     _refuse_beyond(journal, at, first=1)
-    before = _after_input(config, journal, at - 1)
+    before = renamed(_after_input(config, journal, at - 1), run_id)
     placed = advance(config, before, replace, at=journal.entries[at - 1].at)
     if isinstance(placed, Failure):
         raise _error(journal, f"input {at}: {placed.failure()}")
@@ -188,12 +192,14 @@ def _carry_on(config: AnyConfig, journal: Journal, at: int, state: State) -> Ref
     asked = _asked(config, journal)
     valid, dropped = list[str](), list[int]()
     for number, entry in enumerate(journal.entries[at:], at + 1):
-        moved = _moved(config, state, entry, asked)
-        if moved is None:
+        given = retold(entry.input, journal.run_id, state)
+        fits = _fits(state, given, asked.get(getattr(entry.input, "effect_id", "")))
+        moved = advance(config, state, given, at=entry.at) if fits else None
+        if not isinstance(moved, Success):
             dropped.append(number)
             continue
-        state = moved
-        valid += [entry.input.effect_id] if isinstance(entry.input, Answer) else []
+        state, _ = moved.unwrap()
+        valid += [given.effect_id] if isinstance(given, Answer) else []
     kept = len(journal.entries) - at - len(dropped)
     again = tuple(effect.id for effect in state.waiting)
     return Refolded(state, kept, tuple(valid), again, tuple(dropped))
@@ -217,23 +223,19 @@ def fitting(config: AnyConfig, journal: Journal, number: int) -> tuple[int, str]
     return kept, again
 
 
-def _asked(config: AnyConfig, journal: Journal) -> dict[str, object]:
+def _asked(config: AnyConfig, journal: Journal) -> dict[str, Effect]:
     """What each recorded effect asked."""
-    return {
-        effect.id: effect
-        for one in faithful(config, journal)
-        for effect in one.effects.perform
-    }
+    asked = {effect.id: effect for effect in journal.start.waiting}
+    for one in faithful(config, journal):
+        asked |= {effect.id: effect for effect in one.effects.perform}
+    return asked
 
 
-def _moved(
-    config: AnyConfig, state: State, entry: Entry, asked: dict[str, object]
-) -> State | None:
-    """The state after a recorded input, or None if it does not fit."""
-    given = entry.input
-    if isinstance(given, Answer):
-        waiting = {effect.id: effect for effect in state.waiting}
-        if waiting.get(given.effect_id) != asked.get(given.effect_id):
-            return None
-    moved = advance(config, state, given, at=entry.at)
-    return None if isinstance(moved, Failure) else moved.unwrap()[0]
+def _fits(state: State, given: Input, asked: Effect | None) -> bool:
+    """Whether what this answers waits, and asks what was asked when it was recorded."""
+    if not isinstance(given, Answer):
+        return True
+    waiting = {effect.id: effect for effect in state.waiting}
+    return asked is not None and waiting.get(given.effect_id) == evolve(
+        asked, id=given.effect_id
+    )
