@@ -45,6 +45,13 @@ def test_fields_that_nobody_needs_are_passed_over() -> None:
     assert data(b"id: 7\nretry: 10\nwhat: x\ndata: a\nalone\n\n") == ["a"]
 
 
+def test_an_error_that_is_no_event_is_one() -> None:
+    """Servers that break off say so in ways that the standard would pass over."""
+    assert data(b'data: a\n\nerror: {"b":1}\n\n') == ["a", '{"b":1}']
+    assert data(b': ping\n\n{"b": "c"}\n') == ['{"b": "c"}']
+    assert data(b'{\n"b": 1\n}\n\n') == []
+
+
 def test_one_space_after_the_colon_belongs_to_the_format() -> None:
     """Report 49: the space is optional. A second one is data."""
     assert data(b"data:a\n\ndata: b\n\ndata:  c\n\n") == ["a", "b", " c"]

@@ -14,6 +14,13 @@ LIMIT: Final = 16 * 2**20
 """How many bytes an event may have: more is a fault, not an answer."""
 
 BOM: Final = b"\xef\xbb\xbf"
+BARE: Final = "bare"
+DATA: Final = ("data", "error", BARE)
+"""What has data. By the standard only the first has.
+
+But some servers say in a field "error", or in a bare line of JSON, why they break off.
+"""
+
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 
 
@@ -102,9 +109,12 @@ class Events:
         self._data, self._name, self._size = [], "", 0
 
     def _field(self, line: bytes) -> None:
-        name, _, value = line.decode(errors="replace").partition(":")
+        said = line.decode(errors="replace")
+        name, _, value = said.partition(":")
         value = value.removeprefix(" ")
-        if name == "data":
+        if said[0] + said[-1] == "{}":
+            name, value = BARE, said
+        if name in DATA:
             self._data.append(value)
             self._size += len(line)
         elif name == "event":
