@@ -565,6 +565,14 @@ class TestFinish:
         found = reply(call(index=0, name="one", arguments="{}"), finish(reason), DONE)
         assert (found.finish, len(found.calls)) == (means, 1)
 
+    def test_of_a_custom_tool_is_of_its_call(self) -> None:
+        """Its input is free text, which is not lost."""
+        custom = {"name": "sql", "input": "select 1"}
+        entry = {"index": 0, "id": "c1", "type": "custom", "custom": custom}
+        made = reply(delta(tool_calls=[entry]), finish("tool_calls")).calls[0]
+        assert (made.id, made.name, made.raw) == ("c1", "sql", "select 1")
+        assert made.malformed
+
     def test_of_tools_without_calls(self) -> None:
         """Report 80, D68: stored as it is, so that it shows; the run ends."""
         assert reply(finish("tool_calls"), DONE) == (

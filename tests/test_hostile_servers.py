@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import pytest
+from attrs import evolve
 
 from loopcore import (
     AssistantMessage,
@@ -194,6 +195,9 @@ ODD: Final[list[tuple[str, bytes]]] = [
     ("chat", completion(content=[7])),
     ("chat", completion(content=[{"type": "audio", "data": "x"}])),
     ("chat", completion(content=None, tool_calls={"name": "look"})),
+    ("chat", completion(content=None, audio={"transcript": "Hello.", "data": "x"})),
+    ("chat", completion(content=None, reasoning_content={"text": "hm"})),
+    ("chat", chat.delta(reasoning=["hm"]) + chat.finish("stop") + chat.DONE),
     ("chat", chat.delta(content=7) + chat.finish("stop") + chat.DONE),
     ("messages", messages.whole(7, 7)),
     ("messages", messages.whole({"type": "text", "text": 7})),
@@ -209,6 +213,8 @@ ODD: Final[list[tuple[str, bytes]]] = [
     ("gemini", contents({"parts": ["Hello."]})),
     ("gemini", contents({"parts": [{"text": 7}]})),
     ("gemini", contents({"parts": [{"mystery": "Hello."}]})),
+    ("gemini", contents({"parts": [{"inlineData": {"mimeType": "audio/wav"}}]})),
+    ("gemini", contents({"parts": [{"fileData": {"fileUri": "https://h/f"}}]})),
     ("gemini", contents({"parts": [{"functionCall": "look"}]})),
 ]
 
@@ -216,6 +222,33 @@ ODD: Final[list[tuple[str, bytes]]] = [
 @pytest.mark.parametrize(("wire", "body"), ODD)
 def test_what_is_not_understood_is_no_empty_success(wire: str, body: bytes) -> None:
     assert fault_of(read(wire, [body])).kind == "bad_response"
+
+
+BROKEN_OFF: Final = {
+    "a field": b'error: {"code":500,"message":"Out of memory.","type":"server_error"}',
+    "a line": b'{"error":{"code":500,"message":"Out of memory.","status":"INTERNAL"}}',
+    "an event": b'event: error\ndata: {"error":{"code":500,"message":"Out of memory."}}',
+}
+BEGUN: Final = {
+    "chat": chat.delta(content="Hel"),
+    "responses": said("Hel"),
+    "messages": messages.start() + messages.text(0, "Hel"),
+    "gemini": gemini.says("Hel"),
+}
+
+
+@pytest.mark.parametrize("end", ["\n\n", "\r\n", ""])
+@pytest.mark.parametrize("way", BROKEN_OFF)
+@pytest.mark.parametrize("wire", WIRES)
+def test_why_a_server_breaks_off_is_told_however_it_says_it(
+    wire: str, way: str, end: str
+) -> None:
+    """Some do not dress it as an event; what had come is kept."""
+    body = BEGUN[wire] + BROKEN_OFF[way] + end.encode()
+    found = fault_of(read(wire, [body]))
+    assert (found.message, found.kind) == ("Out of memory.", "server")
+    assert found.partial == evolve(found.partial or AssistantMessage(()), content="Hel")
+    assert found == read(wire, [bytes([one]) for one in body])
 
 
 SILENT: Final[list[tuple[str, bytes]]] = [

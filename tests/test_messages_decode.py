@@ -311,6 +311,12 @@ class TestFinish:
         assert found.message == "The reply was withheld: refusal (Not this.)."
         assert error(whole(reason="refusal", stop_details=details)) == found
 
+    def test_what_stands_in_the_first_event_counts(self) -> None:
+        """As the official SDK has it, too."""
+        message = {"content": [{"type": "text", "text": "a"}], "usage": {}}
+        first = event("message_start", message=message)
+        assert reply(first, text(1, "b"), END).text == "ab"
+
     def test_an_empty_reply_is_one(self) -> None:
         """D68."""
         assert reply(start(), END) == AssistantMessage((), model=MODEL)

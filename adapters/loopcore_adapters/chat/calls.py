@@ -23,15 +23,18 @@ class Fragment:
 
 
 def fragment(entry: Json) -> Fragment:
-    """The entry, read loosely: arguments may be an object, the function may be bare."""
+    """The entry, read loosely: arguments may be an object, the function may be bare.
+
+    A custom tool has free text for arguments.
+    """
     top = members(entry)
-    function = members(top.get("function")) or top
+    function = members(top.get("function")) or members(top.get("custom")) or top
     extra = members(top.get("extra_content"))
     return Fragment(
         whole(top.get("index")),
         mend(text(top.get("id"))),
         mend(text(function.get("name"))),
-        _arguments(function.get("arguments")),
+        _arguments(function.get("arguments", function.get("input"))),
         dump(extra) if extra else "",
     )
 

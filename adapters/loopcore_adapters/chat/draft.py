@@ -222,11 +222,14 @@ def _fragments(said: Mapping[str, Json]) -> Iterator[Fragment]:
 
 
 def _is_odd(said: Mapping[str, Json]) -> bool:
-    """Whether the content, or the calls, of a message are of a kind that they never are."""
+    """Whether some of a message is of a kind that it never is, or cannot be shown."""
     content, calls = said.get("content"), said.get("tool_calls")
     if calls is None and isinstance(content, str):  # most deltas
         return False
     if not (isinstance(content, str | list | None) and isinstance(calls, list | None)):
+        return True
+    thoughts = (said.get(name) for name in THOUGHTS)
+    if said.get("audio") or not all(isinstance(one, str | None) for one in thoughts):
         return True
     return any(not _is_text(entry) for entry in items(content))
 

@@ -20,10 +20,7 @@ MARKS: Final = frozenset(("text", "thought", "thoughtSignature"))
 
 
 PROVIDERS: Final = frozenset(
-    (
-        *("executableCode", "codeExecutionResult", "toolCall", "toolResponse"),
-        *("fileData", "inlineData"),
-    )
+    ("executableCode", "codeExecutionResult", "toolCall", "toolResponse")
 )
 """The fields of a part that the provider's own tools made."""
 

@@ -122,12 +122,14 @@ class Decoder:
             case "content_block_start":
                 self._draft.start(said.get("index"), members(said.get("content_block")))
             case "message_start":
-                self._draft.usage(members(said.get("message")).get("usage"))
+                self._begin(members(said.get("message")))
             case "message_delta":
                 self._draft.usage(said.get("usage"))
                 self._ended(members(said.get("delta")))
             case "message":
-                self._message(said)
+                self._begin(said)
+                self._ended(said)
+                self._stopped = True
             case _:
                 self._stopped = kind == "message_stop"
 
@@ -141,8 +143,8 @@ class Decoder:
         details = members(said.get("stop_details"))
         self._why = text(details.get("explanation")) or self._why
 
-    def _message(self, said: Said) -> None:
-        """The response in one piece."""
+    def _begin(self, said: Said) -> None:
+        """The message: all of it in one piece, nothing of it yet where events follow."""
         self._draft.usage(said.get("usage"))
         content = said.get("content")
         whole = [{"type": "text", "text": content}] if text(content) else items(content)
@@ -150,8 +152,6 @@ class Decoder:
             self._draft.wonder("content")
         for place, block in enumerate(whole):
             self._draft.start(place, members(block))
-        self._ended(said)
-        self._stopped = True
 
     def _cut(self, fault: ModelError | None) -> ModelError | None:
         """Why this is no whole reply, if it is none."""
