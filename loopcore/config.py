@@ -24,7 +24,7 @@ from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Function, Hooks
 from loopcore.output import Wanted, wanted
 from loopcore.settings import THINKING, Settings, ThinkingLevel, model_id
-from loopcore.tools import HasSpec, ToolSpec, spec_of
+from loopcore.tools import HasSpec, ToolSpec, spec_of, unopened
 
 T = TypeVar("T", default=str)
 Drain: TypeAlias = Literal["one", "all"]
@@ -51,9 +51,8 @@ def _listed(name: str, given: object) -> Iterable[Any]:
     """Raise for one thing where a list is wanted."""
     if isinstance(given, Iterable) and not isinstance(given, str):
         return given  # pyright: ignore[reportUnknownVariableType]
-    message = (
-        f"LoopConfig({name}=...) takes a list; it got {a(given)}. Write {name}=[...]"
-    )
+    instead = unopened(given) or f"Write {name}=[...]"
+    message = f"LoopConfig({name}=...) takes a list; it got {a(given)}. {instead}"
     raise TypeError(message)
 
 

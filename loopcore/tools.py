@@ -89,10 +89,16 @@ def spec_of(tool: ToolLike) -> ToolSpec:
     spec = tool if isinstance(tool, ToolSpec) else getattr(tool, "spec", None)
     if isinstance(spec, ToolSpec):
         return spec
-    message = (
-        f"{tool!r} is no tool; decorate the function with @tool, or give a ToolSpec"
-    )
+    instead = unopened(tool) or "Decorate the function with @tool, or give a ToolSpec."
+    message = f"{tool!r} is no tool. {instead}"
     raise TypeError(message)
+
+
+def unopened(given: object) -> str:
+    """What to write of what has yet to be opened, such as `mcp(...)`; else nothing."""
+    if not hasattr(type(given), "__aenter__"):
+        return ""
+    return "It has yet to be opened: `async with ... as tools:` gives a list of tools."
 
 
 @constructor

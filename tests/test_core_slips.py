@@ -1,6 +1,7 @@
 """Common slips are told in a sentence, and nothing goes unguarded by accident."""
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -218,6 +219,22 @@ def test_a_value_that_says_nothing_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=sentence):
         slip()
+
+
+@asynccontextmanager
+async def server() -> AsyncGenerator[list[Any]]:
+    """Tools that there are once it is entered, as of `mcp(...)`."""
+    yield [slow]
+
+
+@pytest.mark.parametrize(
+    "given", [server(), [server()], [slow, server()]], ids=["it", "in", "among"]
+)
+def test_tools_that_were_not_opened_say_how(given: Any) -> None:
+    with pytest.raises(
+        TypeError, match=r"yet to be opened: `async with \.\.\. as tools:`"
+    ):
+        LoopConfig(model=MODEL, tools=given)
 
 
 def test_one_fallback_may_stand_alone() -> None:

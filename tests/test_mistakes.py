@@ -453,7 +453,7 @@ def test_an_edit_that_does_not_fit_says_where() -> None:
 
 def test_what_is_no_tool_is_told_how_to_be_one() -> None:
     function: Any = len
-    with pytest.raises(TypeError, match=r"is no tool; .*@tool.*ToolSpec"):
+    with pytest.raises(TypeError, match=r"is no tool\. .*@tool.*ToolSpec"):
         LoopConfig(model="test:m", tools=[spec("a"), function])
 
 
