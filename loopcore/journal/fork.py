@@ -39,7 +39,8 @@ def fork(
         journal: the record.
         run_id: the name of the new run.
         turn: after this turn of the newest run that has it. The request that followed is
-            let go, so that a `Prompt` or a `Continue` can be given.
+            let go, so that a `Prompt` or a `Continue` can be given: it begins another
+            run, whose turns, tokens and limits count anew.
         at: after this input, from 1, and whatever then waits still does; 0 is the start.
         replace: what happened instead of input `at`. What was recorded after it is kept
             as far as it still fits; see `refold`, which says what does.

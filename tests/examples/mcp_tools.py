@@ -1,4 +1,6 @@
 # mcp_tools.py
+import asyncio
+
 from loopcore import Interpreter, LoopConfig, run
 from loopcore_adapters import mcp
 
@@ -10,3 +12,6 @@ async def main() -> None:
         config = LoopConfig(model=model, tools=tools)
         result = await run(config, Interpreter(model, *tools), "What changed since Monday?")
         print(result.output)
+
+if __name__ == "__main__":
+    asyncio.run(main())
