@@ -26,11 +26,15 @@ from loopcore_adapters.chat import Dialect, encode
 from loopcore_adapters.chat.dialect import PLAIN
 from loopcore_adapters.chat.dialects import (
     DEEPSEEK,
+    EFFORT,
+    FIREWORKS,
     GROQ,
     MISTRAL,
+    OLLAMA,
     OPENAI,
     OPENROUTER,
     TEMPLATE,
+    VLLM,
 )
 from loopcore_adapters.loose import Json
 from loopcore_adapters.providers import PROVIDERS
@@ -568,6 +572,31 @@ class TestDialects:
         thought = AssistantMessage([Thinking("hm"), call("c")], model=MODEL)
         wire = shown(thought, result("c"), dialect=TEMPLATE)[0]
         assert wire["reasoning_content"] == "hm"
+
+    @pytest.mark.parametrize(
+        ("dialect", "name"),
+        [(TEMPLATE, "reasoning_content"), (VLLM, "reasoning"), (OLLAMA, "reasoning")],
+    )
+    def test_name_thinking_each_in_its_way(self, dialect: Dialect, name: str) -> None:
+        """vLLM passes over the name that the others read."""
+        thought = AssistantMessage([Thinking("hm"), call("c")], model=MODEL)
+        wire = shown(thought, result("c"), dialect=dialect)[0]
+        assert wire.keys() - {"role", "content", "tool_calls"} == {name}
+
+    @pytest.mark.parametrize("level", ["off", "low", "medium", "high"])
+    def test_may_know_two_efforts_alone(self, level: str) -> None:
+        """Mistral: "Must be one of none, high"."""
+        asked = sent([USER], MISTRAL, thinking=level)["reasoning_effort"]
+        assert asked == ("none" if level == "off" else "high")
+
+    @pytest.mark.parametrize("dialect", [GROQ, EFFORT, FIREWORKS])
+    @pytest.mark.parametrize("name", ["gpt-oss-120b", "openai/gpt-oss-20b"])
+    def test_never_turn_thinking_off_where_it_cannot_be(
+        self, dialect: Dialect, name: str
+    ) -> None:
+        asked = CallModel("i", f"acme:{name}", [USER], thinking="off")
+        assert json.loads(encode(asked, dialect).body)["reasoning_effort"] == "low"
+        assert sent([USER], dialect, thinking="off")["reasoning_effort"] == "none"
 
     def test_without_images_have_stand_ins(self) -> None:
         """R3, R4, vector 88: one for a run of images, in its place."""

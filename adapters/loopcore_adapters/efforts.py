@@ -19,6 +19,9 @@ OPENAI: Final[Least] = (
 )
 """By the reference: models before GPT-5.1 refuse "none"."""
 
+OPEN: Final[Least] = ((re.compile(r"(.*/)?gpt-oss.*"), "low"),)
+"""OpenAI's open models, wherever they are served: they always think."""
+
 
 def least(known: Least, name: str) -> str | None:
     """The least effort of the model of this name; None if nothing special is known of it.

@@ -21,6 +21,7 @@ from loopcore_adapters.chat.dialects import (
     OPENROUTER,
     QWEN,
     TEMPLATE,
+    VLLM,
     ZAI,
 )
 from loopcore_adapters.responses import dialect as dialects
@@ -147,7 +148,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
     ),
     "vllm": Provider(
         "http://127.0.0.1:8000/v1",
-        wires={**_chat(TEMPLATE), **MESSAGES, **RESPONSES},
+        wires={**_chat(VLLM), **MESSAGES, **RESPONSES},
     ),
     "sglang": Provider("http://127.0.0.1:30000/v1", wires=_chat(TEMPLATE)),
     "lmstudio": Provider(

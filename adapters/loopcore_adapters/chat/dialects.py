@@ -4,7 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from attrs import evolve
+
 from loopcore_adapters.chat.dialect import Dialect, Efforts, effort
+from loopcore_adapters.efforts import OPEN
 from loopcore_adapters.efforts import OPENAI as LEAST
 from loopcore_adapters.loose import Json
 
@@ -38,7 +41,7 @@ OPENAI: Final = Dialect(
     least=LEAST,
     system_once=False,
 )
-EFFORT: Final = Dialect(efforts=effort())
+EFFORT: Final = Dialect(efforts=effort(), least=OPEN)
 ANTHROPIC: Final = Dialect(output="prompt")
 """It passes over both `response_format` and `reasoning_effort`."""
 
@@ -73,13 +76,16 @@ OPENROUTER: Final = Dialect(
 MISTRAL: Final = Dialect(
     call_id=re.compile(r"[A-Za-z0-9]{9}"),
     call_id_length=9,
-    efforts=effort(),
+    # It refuses any other effort.
+    efforts=_switched({"reasoning_effort": "none"}, {"reasoning_effort": "high"}),
     thinking="content",
     ordered=True,
     stream_options=False,
 )
-GROQ: Final = Dialect(efforts=effort(), output_with_tools=False, output_streams=False)
-FIREWORKS: Final = Dialect(efforts=effort(), thinking="reasoning_content")
+GROQ: Final = Dialect(
+    efforts=effort(), least=OPEN, output_with_tools=False, output_streams=False
+)
+FIREWORKS: Final = Dialect(efforts=effort(), least=OPEN, thinking="reasoning_content")
 OLLAMA: Final = Dialect(efforts=effort(), thinking="reasoning", output_roots=True)
 TEMPLATE: Final = Dialect(
     efforts=_template("enable_thinking"),
@@ -87,3 +93,5 @@ TEMPLATE: Final = Dialect(
     output_roots=True,
     output_with_tools=False,  # their grammars would leave no room for a call
 )
+VLLM: Final = evolve(TEMPLATE, thinking="reasoning")
+"""It passes over `reasoning_content`, which is what it called this once."""
