@@ -1,12 +1,19 @@
 """Where what is shown stands in what is stored, when other rules have been at work on it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import groupby
+from itertools import groupby, islice, takewhile
 from typing import TypeAlias
 
-from loopcore.messages import AssistantMessage, Message, ToolResultMessage
+from loopcore.hooks import ContextView
+from loopcore.messages import (
+    AssistantMessage,
+    Message,
+    ToolResultMessage,
+    UserMessage,
+)
+from loopcore.policies.rounds import pinned
 
 Place: TypeAlias = int | None
 Key: TypeAlias = Callable[[Message], Hashable]
@@ -26,6 +33,43 @@ def places(shown: Sequence[Message], stored: Sequence[Message]) -> list[Place]:
         _match(_calls, shown, stored, found)
         _fill(shown, stored, found)
     return found
+
+
+def kept(view: ContextView, tasks: int) -> frozenset[int]:
+    """Which of what is shown always stays, if any task is to.
+
+    These are system messages, the first user messages, and what this run was asked; of a
+    prompt that is a whole history, its beginning and its end.
+    """
+    stays = pinned(view.messages, tasks)
+    if tasks < 1:
+        return stays
+    stored = view.transcript
+    first = islice(_users(stored, 0), tasks)
+    prompt = tuple(_prompt(stored, view.state.new))
+    wanted = frozenset((*first, *prompt[:tasks], *prompt[-tasks:]))
+    found = places(view.messages, stored)
+    return stays | {n for n, place in enumerate(found) if place in wanted}
+
+
+def _users(messages: Iterable[Message], first: int) -> Iterator[int]:
+    """The places of user messages; `first` is the place of the first message."""
+    numbered = enumerate(messages, first)
+    return (n for n, message in numbered if isinstance(message, UserMessage))
+
+
+def _prompt(stored: Sequence[Message], new: Sequence[Message]) -> Iterator[int]:
+    """Where this run's prompt is; in one that just goes on, where the last one is."""
+    start = max(len(stored) - len(new), 0)
+    size = len(list(takewhile(_is_asked, new)))
+    if size:
+        return _users(stored[start : start + size], start)
+    before = (n for n in reversed(range(start)) if isinstance(stored[n], UserMessage))
+    return islice(before, 1)
+
+
+def _is_asked(message: Message) -> bool:
+    return not isinstance(message, AssistantMessage | ToolResultMessage)
 
 
 def _match(

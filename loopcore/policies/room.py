@@ -24,15 +24,10 @@ from loopcore.messages import (
     ToolResultMessage,
     UserMessage,
 )
-from loopcore.policies.rounds import (
-    Count,
-    estimate,
-    pinned,
-    rounds,
-)
+from loopcore.policies.places import Place, kept, places
+from loopcore.policies.rounds import Count, estimate, newest_first, rounds
 from loopcore.policies.window import cut
 
-Said: TypeAlias = tuple[Message, ...]
 Memo: TypeAlias = tuple[int, ...]
 
 FILLED: Final = 0.75
@@ -63,8 +58,8 @@ class Room:
     Args:
         due: whether too much was shown, so that less is to be.
         cap: how many characters of a result are shown; 0 is all.
-        start: from which message on; the task is shown besides.
-        since: how many messages there were when the last three changed.
+        start: from which stored message on; the task is shown besides.
+        since: how many messages were stored when the last three changed.
         tried: the run in which a model was asked again.
         cut: whether the last reply was cut for want of room.
     """
@@ -87,9 +82,10 @@ def fit(
 ) -> Hooks:
     """Show no more than fits: the longest results are cut first, then old rounds left out.
 
-    What is stored stays whole. System messages, the first user message and the newest round
-    are always shown. A model that says that it was shown too much is asked again with half
-    of it; so is one that had no room for its reply; once in a run.
+    What is stored stays whole. System messages, the first user message, what this run was
+    asked and the newest round are always shown, and so is what other rules add. A model
+    that says that it was shown too much is asked again with half of it; so is one that had
+    no room for its reply; once in a run.
 
     Args:
         window: how many tokens the model takes, where that is known. They are counted by
@@ -127,13 +123,15 @@ class Fitting:
 
     def show(self, view: ContextView) -> ContextUpdate | None:
         """Less, if what would be shown is too much; else as it was shown last."""
-        room, said = Room(*view.memo), tuple(view.messages)
+        said = Said.of(view)
+        room = _known(Room(*view.memo), view)
         target = _target(said, room, self.window, self.count)
         if target is not None:
             less = _less(said, room, target, self.count)
+            less = evolve(less, due=0, since=len(view.transcript))
             return ContextUpdate(_shown(said, less), memo=less.memo)
         shown = _shown(said, room)
-        return None if shown == said else ContextUpdate(shown)
+        return None if shown == said.messages else ContextUpdate(shown)
 
     def refused(self, view: ErrorView) -> RetryUpdate | None:
         """Once more, with less."""
@@ -160,6 +158,41 @@ class Fitting:
             return None
         say = () if view.goes_on else (UserMessage(GO_ON),)
         return TurnUpdate(say, memo=evolve(room, cut=0).memo)
+
+
+@frozen
+class Said:
+    """What the rules before this one show, where it is stored, and what always stays."""
+
+    messages: tuple[Message, ...]
+    places: tuple[Place, ...]
+    kept: frozenset[int]
+
+    @classmethod
+    def of(cls, view: ContextView) -> "Said":
+        """The newest round is one of the conversation: what was added comes and goes."""
+        found = tuple(places(view.messages, view.transcript))
+        groups = newest_first(view.messages)
+        newest = (group for group in groups if any(found[n] is not None for n in group))
+        stays = kept(view, 1) | frozenset(next(newest, ()))
+        return cls(tuple(view.messages), found, stays)
+
+    def goes(self, number: int, start: int) -> int | None:
+        """The place of a message, if it may be left out and still is shown."""
+        place = self.places[number]
+        stays = number in self.kept or place is None or place < start
+        return None if stays else place
+
+    def shows(self, number: int, start: int) -> bool:
+        """Whether a message is shown when the conversation is shown from there on."""
+        place = self.places[number]
+        return number in self.kept or place is None or place >= start
+
+
+def _known(room: Room, view: ContextView) -> Room:
+    """A place beyond the end of a transcript is one that was cut off."""
+    cut_off = room.start > len(view.transcript)
+    return evolve(room, start=0, since=0) if cut_off else room
 
 
 def _over(reply: AssistantMessage, window: int | None) -> bool:
@@ -196,18 +229,22 @@ def _used(said: Said, room: Room, count: Count) -> int:
 
     Replies that came before something was left out say nothing of what is shown now.
     """
-    for place in range(len(said) - 1, room.since - 1, -1):
-        message = said[place]
-        if isinstance(message, AssistantMessage) and message.usage.total:
-            return message.usage.total + sum(map(count, said[place + 1 :]))
+    for number in reversed(range(len(said.messages))):
+        message, place = said.messages[number], said.places[number]
+        if place is None or not isinstance(message, AssistantMessage):
+            continue
+        if place < room.since:
+            return 0
+        if message.usage.total:
+            return message.usage.total + sum(map(count, said.messages[number + 1 :]))
     return 0
 
 
-def _shown(said: Said, room: Room) -> Said:
+def _shown(said: Said, room: Room) -> tuple[Message, ...]:
     if not room.cap and not room.start:
-        return said
-    kept = pinned(said, 1) if room.start else frozenset[int]()
-    shown = (m for place, m in enumerate(said) if place >= room.start or place in kept)
+        return said.messages
+    numbered = enumerate(said.messages)
+    shown = (m for number, m in numbered if said.shows(number, room.start))
     return tuple(_capped(m, room.cap) if room.cap else m for m in shown)
 
 
@@ -228,7 +265,7 @@ def _less(said: Said, room: Room, target: int, count: Count) -> Room:
     level = _level((size for _, size in results), sum(map(count, shown)) - target)
     large = [len(m.text) / size for m, size in results if size > level]
     cap = max(int(level * min(large)) - MARKER, MARKER) if large else room.cap
-    capped = evolve(room, due=0, since=len(said), cap=cap)
+    capped = evolve(room, cap=cap)
     return evolve(capped, start=_start(said, capped, target, count))
 
 
@@ -246,16 +283,16 @@ def _level(sizes: Iterable[int], over: int) -> int:
 
 def _start(said: Said, room: Room, target: int, count: Count) -> int:
     """Where to begin, as early as possible; no later than with the newest round."""
-    kept = pinned(said, 1)
-    sizes = [count(_capped(m, room.cap) if room.cap else m) for m in said]
-    left = sum(
-        n for place, n in enumerate(sizes) if place >= room.start or place in kept
-    )
     start = room.start
-    older = [group for group in rounds(said) if group[0] >= room.start][:-1]
-    for group in older:
+    capped = [_capped(m, room.cap) if room.cap else m for m in said.messages]
+    sizes = [count(m) if said.shows(n, start) else 0 for n, m in enumerate(capped)]
+    left = sum(sizes)
+    for group in rounds(said.messages):
         if left <= target:
             break
-        left -= sum(sizes[place] for place in group if place not in kept)
-        start = group[-1] + 1
+        found = [
+            (n, place) for n in group if (place := said.goes(n, start)) is not None
+        ]
+        left -= sum(sizes[n] for n, _ in found)
+        start = max([start, *(place + 1 for _, place in found)])
     return start

@@ -10,7 +10,8 @@ from loopcore.hooks import (
     ToolResultView,
 )
 from loopcore.messages import Message, Part, Text
-from loopcore.policies.rounds import Count, Round, estimate, newest_first, pinned
+from loopcore.policies.places import kept
+from loopcore.policies.rounds import Count, Round, estimate, newest_first
 
 UNITS: Final = ("messages", "turns", "tokens")
 
@@ -24,9 +25,10 @@ def sliding_window(
 ) -> Hooks:
     """Show the last `keep` messages, turns or tokens; what is stored stays whole.
 
-    Only whole rounds are shown, a reply together with its results. System messages and the
-    first `pin` user messages are shown besides, and the newest round always is, however
-    large. `count` gives the tokens of a message: an estimate unless you give a tokenizer.
+    Only whole rounds are shown, a reply together with its results. System messages, the
+    first `pin` user messages and, unless `pin` is 0, what this run was asked are shown
+    besides, and the newest round always is, however large. `count` gives the tokens of a
+    message: an estimate unless you give a tokenizer.
 
     Raises:
         ValueError: for a `keep` below 1 or an unknown unit.
@@ -42,7 +44,7 @@ def sliding_window(
         if len(view.messages) <= keep and unit != "tokens":
             return None
         said = tuple(view.messages)
-        shown = _newest(said, keep, unit, count) | pinned(said, pin)
+        shown = _newest(said, keep, unit, count) | kept(view, pin)
         if len(shown) == len(said):
             return None
         return ContextUpdate([said[place] for place in sorted(shown)])

@@ -26,9 +26,9 @@ POLICIES: Final = (
     ),
     fault(
         "a window forgets the task",
-        ROUNDS,
-        "max(tasks, 0)",
-        "max(tasks - 1, 0)",
+        WINDOW,
+        "kept(view, pin)",
+        "kept(view, 0)",
     ),
     fault(
         "a result that is cut keeps its tail as well as its whole head",

@@ -1,4 +1,4 @@
-"""`compact` among other rules: what they hide, change or add is respected in any company."""
+"""The rules that show less, in any company: what is hidden, kept and added, whoever hid it."""
 
 from collections.abc import Iterable
 from itertools import permutations
@@ -6,7 +6,17 @@ from typing import Final
 
 import pytest
 
-from loopcore import CallModel, Message, SystemMessage, UserMessage, repair
+from loopcore import (
+    Abort,
+    CallModel,
+    Continue,
+    LoopConfig,
+    Message,
+    Prompt,
+    SystemMessage,
+    UserMessage,
+    repair,
+)
 from loopcore.hooks import ContextView, Hooks, TurnUpdate, TurnView
 from loopcore.policies import compact, fit, redact, sliding_window
 from tests.driving import Run, begin, call, config
@@ -38,6 +48,12 @@ RULES: Final = {
     "sample": Hooks("sample", transform_context=sample),
     "window": sliding_window(9),
     "fit": fit(400),
+}
+LESS: Final = {
+    "messages": sliding_window(4),
+    "turns": sliding_window(2, unit="turns"),
+    "tokens": sliding_window(60, unit="tokens"),
+    "fit": fit(90),
 }
 EVERY_ORDER: Final = [
     names for size in (1, 2, 3) for names in permutations(RULES, size)
@@ -124,3 +140,104 @@ def test_what_was_said_after_a_summary_survives_that_the_transcript_is_cut(
         stored = [f"result {n}." for n in range(turn + 1)][-(left // 2) :]
         assert all(said in asked + spread(request.messages) for said in stored)
         assert repair(request.messages) == request.messages
+
+
+# sliding_window, fit: the task of this run
+
+
+def others(name: str, *more: str) -> LoopConfig:
+    """A configuration of a rule that shows less, behind others that change what it sees."""
+    return config(*(RULES[one] for one in more), LESS[name])
+
+
+COMPANY: Final = [(), ("redact",), ("sample", "redact", "note")]
+
+
+@pytest.mark.parametrize("more", COMPANY, ids=">".join)
+@pytest.mark.parametrize("name", LESS)
+def test_what_this_run_was_asked_stays_as_well_as_the_first_task(
+    name: str, more: tuple[str, ...]
+) -> None:
+    """In a long conversation, the first prompt is of another day."""
+    run = (
+        talk(begin(others(name, *more), "first task")).says("done").give("second task")
+    )
+    run = talk(run)
+
+    for request in run.requests[-TURNS:]:
+        said = spread(request.messages)
+        assert "first task" in said
+        assert "second task" in said
+        assert len(request.messages) < 2 * TURNS
+        assert repair(request.messages) == request.messages
+
+
+@pytest.mark.parametrize("name", LESS)
+def test_a_task_may_have_several_messages(name: str) -> None:
+    asked = Prompt([UserMessage("a page"), UserMessage("a question")])
+    run = talk(begin(others(name), "first task").says("done").give(asked))
+
+    said = spread(run.one_request.messages)
+    assert ["first task", "a page", "a question"] == [
+        text for text in ("first task", "a page", "a question") if text in said
+    ]
+
+
+@pytest.mark.parametrize("name", LESS)
+def test_a_run_that_goes_on_keeps_the_task_of_the_one_before(name: str) -> None:
+    run = begin(others(name), "first task").says("done").give("second task")
+    run = talk(talk(run).give(Abort()).give(Continue()))
+
+    assert "second task" in spread(run.one_request.messages)
+    assert run.config.hooks[0] == LESS[name]
+
+
+@pytest.mark.parametrize("name", LESS)
+def test_a_rewritten_transcript_pins_no_reply(name: str) -> None:
+    """Where the prompt stood, a reply may stand, and it has a result."""
+
+    def without_first(view: TurnView) -> TurnUpdate | None:
+        left = [m for m in view.transcript if m.text != "second task"]
+        return TurnUpdate(transcript=left)
+
+    hooks = Hooks("rewrite", prepare_next_turn=without_first), LESS[name]
+    run = talk(begin(config(*hooks), "first task").says("done").give("second task"))
+
+    for request in run.requests:
+        assert repair(request.messages) == request.messages
+
+
+def test_no_task_is_kept_where_none_is_wanted() -> None:
+    run = talk(begin(config(sliding_window(4, pin=0)), "first task"))
+
+    assert "first task" not in spread(run.one_request.messages)
+
+
+# fit
+
+
+@pytest.mark.parametrize("names", EVERY_ORDER, ids=">".join)
+def test_the_newest_round_always_fits(names: tuple[str, ...]) -> None:
+    """What is left out is known by where it is stored, not by how much others show."""
+    rules = [RULES[name] for name in names if name != "fit"]
+    run = talk(begin(config(*rules, fit(100)), "task"))
+
+    for turn, request in enumerate(run.requests[1:]):
+        assert f"result {turn}." in spread(request.messages)
+        assert "task" in spread(request.messages)
+        assert repair(request.messages) == request.messages
+    assert len(run.one_request.messages) < TURNS
+
+
+def test_what_fits_again_is_shown_again_once_the_transcript_was_cut() -> None:
+    def cut(view: TurnView) -> TurnUpdate | None:
+        return TurnUpdate(transcript=view.transcript[-2:]) if view.turn == 9 else None
+
+    run = begin(config(fit(100), Hooks("cut", prepare_next_turn=cut)), "task")
+    run = talk(run)
+
+    after = run.requests[9:11]
+    assert [["result 8."], ["result 8.", "result 9."]] == [
+        [m.text[:9] for m in request.messages if m.text.startswith("result")]
+        for request in after
+    ]
