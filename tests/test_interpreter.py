@@ -953,12 +953,29 @@ def test_a_model_that_is_not_here_is_refused() -> None:
     )
 
 
-def test_what_a_nested_configuration_wants_is_checked_too() -> None:
-    inner = LoopConfig(model=MODEL, tools=[greet]).as_tool("ask", "Asks.")
-    config = LoopConfig(model=MODEL, tools=[inner])
+@pytest.mark.parametrize(
+    ("able", "wanted"),
+    [
+        (Interpreter(MODEL), "nested configuration 'ask' offers the tool 'greet'"),
+        (Interpreter(MODEL, greet), "nested configuration 'ask' calls the model 'a:b'"),
+    ],
+    ids=["a tool", "a model"],
+)
+def test_what_a_nested_configuration_wants_is_checked_too(
+    able: Interpreter, wanted: str
+) -> None:
+    """The line to write has the tools of all, and those that act here."""
+    away = ToolSpec("browser", elsewhere=True)
+    inner = LoopConfig(model="a:b", tools=[greet, away]).as_tool("ask", "Asks.")
+    config = LoopConfig(model=MODEL, tools=[inner, away])
 
-    with pytest.raises(ValueError, match="offers the tool 'greet'"):
-        Interpreter(MODEL).check(config)
+    with pytest.raises(ValueError, match=wanted) as refused:
+        able.check(config)
+
+    assert (
+        "Write `Interpreter(model, greet)`, with the models of the nested configurations "
+        "as well. It can run: "
+    ) in str(refused.value)
 
 
 def test_a_tool_that_is_answered_elsewhere_need_not_be_here() -> None:

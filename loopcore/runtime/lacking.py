@@ -1,7 +1,7 @@
 """What an interpreter says when it lacks a model or a tool."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Final
 
@@ -30,20 +30,21 @@ class Able:
 
     def check(self, config: AnyConfig) -> None:
         """Refuse a configuration that wants more, here or in a run nested in it."""
-        names = [t.name for t in config.tools if not isinstance(t, Nested)]
-        missing = _missing(config, self.tools)
-        if missing is not None:
-            self._refuse(f"offers the tool {missing!r}", "run", names)
-        if config.model not in self.models:
-            self._refuse(f"calls the model {config.model!r}", "call", names)
-        for tool in config.tools:
-            if isinstance(tool, Nested):
-                self.check(tool.config)
+        for name, one in _all_of(config):
+            who = f"nested configuration {name!r}" if name else "configuration"
+            missing = next((t for t in _acting(one) if t not in self.tools), None)
+            if missing is not None:
+                self._refuse(config, f"{who} offers the tool {missing!r}", "run")
+            if one.model not in self.models:
+                self._refuse(config, f"{who} calls the model {one.model!r}", "call")
 
-    def _refuse(self, wanted: str, verb: str, names: list[str]) -> None:
+    def _refuse(self, config: AnyConfig, wanted: str, verb: str) -> None:
+        every = [name for _, one in _all_of(config) for name in _acting(one)]
+        given = ", ".join(["model", *dict.fromkeys(every)])
+        too = NESTED if any(name for name, _ in _all_of(config)) else ""
         message = (
-            f"The configuration {wanted}, but this Interpreter cannot {verb} it. "
-            f"Write `Interpreter({', '.join(['model', *names])})`. {self}"
+            f"The {wanted}, but this Interpreter cannot {verb} it. "
+            f"Write `Interpreter({given})`{too}. {self}"
         )
         raise ValueError(message)
 
@@ -65,17 +66,24 @@ class Able:
         return ToolOutput(f"{text} Go on without it.", outcome="unknown_tool")
 
 
-def _missing(config: AnyConfig, able: tuple[str, ...]) -> str | None:
-    return next(
-        (
-            tool.name
-            for tool in config.tools
-            if not isinstance(tool, Nested)
-            and tool.name not in able
-            and not tool.elsewhere
-        ),
-        None,
-    )
+NESTED: Final = ", with the models of the nested configurations as well"
+
+
+def _all_of(config: AnyConfig, name: str = "") -> Iterator[tuple[str, AnyConfig]]:
+    """A configuration and those nested in it, by the names of their tools."""
+    yield name, config
+    for tool in config.tools:
+        if isinstance(tool, Nested):
+            yield from _all_of(tool.config, tool.spec.name)
+
+
+def _acting(config: AnyConfig) -> list[str]:
+    """The tools that an interpreter has to run."""
+    return [
+        tool.name
+        for tool in config.tools
+        if not isinstance(tool, Nested) and not tool.elsewhere
+    ]
 
 
 def _perhaps(name: str, known: Iterable[str]) -> str:
