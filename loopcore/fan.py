@@ -4,7 +4,7 @@ A few hundred characters of JSON Schema can ask for more looks than there is tim
 forty definitions need only name the next one twice.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias, TypeGuard
 from urllib.parse import unquote
 
@@ -124,16 +124,21 @@ def _values(schema: FrozenDict[Json], name: str) -> list[Json]:
 def _named(whole: Json) -> Names:
     """Every schema that has a name, and "" for whatever pointers may start from."""
     names: Names = {"": [whole]}
+    for here in _objects_in(whole):
+        for name in _names_of(here):
+            names.setdefault(name, []).append(here)
+    return names
+
+
+def _objects_in(whole: Json) -> Iterator[FrozenDict[Json]]:
     left = [whole]
     while left:
         here = left.pop()
         if is_array(here):
             left += here
-        if is_object(here):
+        elif is_object(here):
             left += here.values()
-            for name in _names_of(here):
-                names.setdefault(name, []).append(here)
-    return names
+            yield here
 
 
 def _names_of(schema: FrozenDict[Json]) -> list[str]:

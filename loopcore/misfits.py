@@ -195,14 +195,11 @@ def _look_at_items(walk: _Walk, place: Place, value: Json, steps: Steps) -> None
 
 def _item(place: Place, n: int) -> Place | None:
     """Where item n is looked at."""
-    start = 0
     for keyword in ("prefixItems", "items"):
         schemas = place.schema.get(keyword)
-        if is_array(schemas):
-            start = len(schemas)
-            if n < start:
-                return place.below(keyword, n)
-        elif schemas is not None and n >= start:
+        if is_array(schemas) and n < len(schemas):
+            return place.below(keyword, n)
+        if schemas is not None and not is_array(schemas):
             return place.below(keyword)
     return None
 

@@ -41,9 +41,10 @@ def shape_of(kind: Any) -> Shape:  # noqa: ANN401  # any type
     try:
         return _by_msgspec(kind)
     except TypeError:
-        if "pydantic" in sys.modules:  # a dataclass of pydantic models, for one
-            with suppress(RuntimeError):
-                return _by_pydantic(kind)
+        if "pydantic" not in sys.modules:
+            raise
+        with suppress(RuntimeError):  # a dataclass of pydantic models, for one
+            return _by_pydantic(kind)
         raise
 
 

@@ -132,9 +132,9 @@ def _fields(
     given: dict[str, Any] = {}
     for name, value in as_object(data).items():
         found = plan.get(name)
+        if found is None and name == tag:
+            continue
         if found is None:
-            if name == tag:
-                continue
             raise unknown(name)
         try:
             given[found[0]] = found[1](value)
@@ -145,19 +145,24 @@ def _fields(
 
 def _blame(cls: type, given: dict[str, Any], problem: Exception) -> DecodeError:
     """Name the field: a constructor does not say which one it refuses."""
-    for field, _ in fields_of(cls):
-        argument = field.alias or field.name
-        if argument not in given:
-            if field.default is attrs.NOTHING:
-                return missing(field.name)
-            continue
-        try:
-            _check(cls, field, given[argument])
-        except NotJson as inner:
-            return not_json(inner).under(field.name)
-        except (TypeError, ValueError) as inner:
-            return refused(inner).under(field.name)
-    return refused(problem)
+    found = (_fault(cls, field, given) for field, _ in fields_of(cls))
+    return next(filter(None, found), refused(problem))
+
+
+def _fault(
+    cls: type, field: "attrs.Attribute[Any]", given: dict[str, Any]
+) -> DecodeError | None:
+    """What is wrong with one field, if anything is."""
+    argument = field.alias or field.name
+    if argument not in given:
+        return missing(field.name) if field.default is attrs.NOTHING else None
+    try:
+        _check(cls, field, given[argument])
+    except NotJson as problem:
+        return not_json(problem).under(field.name)
+    except (TypeError, ValueError) as problem:
+        return refused(problem).under(field.name)
+    return None
 
 
 def _check(cls: type, field: "attrs.Attribute[Any]", value: object) -> None:

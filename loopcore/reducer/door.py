@@ -192,10 +192,9 @@ def answerable(state: State) -> bool:
         match message:
             case UserMessage() | ToolResultMessage():
                 return True
-            case AssistantMessage():
-                if not message.failed:
-                    return False
-            case SystemMessage() | CustomMessage():
+            case AssistantMessage(failed=False):
+                return False
+            case AssistantMessage() | SystemMessage() | CustomMessage():
                 continue
     return False
 

@@ -105,17 +105,17 @@ class Watchers:
         """Tell all inspectors of these, in order."""
         for event in events:
             for place, inspector in enumerate(self._inspectors):
-                try:
-                    inform(inspector, event)
-                except Exception:  # watching never touches the run
-                    if self._is_first(place, event):
-                        kind = type(event).__name__
-                        LOGGER.warning(RAISED, shown(inspector), kind, exc_info=True)
+                self._inform(place, inspector, event)
 
-    def _is_first(self, place: int, event: Event) -> bool:
-        known = (place, type(event)) in self._failed
-        self._failed.add((place, type(event)))
-        return not known
+    def _inform(self, place: int, inspector: Inspector, event: Event) -> None:
+        try:
+            inform(inspector, event)
+        except Exception:  # watching never touches the run
+            kind = type(event)
+            if (place, kind) in self._failed:
+                return
+            self._failed.add((place, kind))
+            LOGGER.warning(RAISED, shown(inspector), kind.__name__, exc_info=True)
 
 
 RAISED: Final = (

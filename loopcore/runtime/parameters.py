@@ -179,9 +179,9 @@ def _texts(fn: Function) -> dict[str, str]:
 
 def _definitions(shapes: Iterator[Shape]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for shape in shapes:
-        for name, schema in shape.definitions.items():
-            if found.setdefault(name, schema) != schema:
-                message = f"two of its types are called {name!r}; rename one"
-                raise TypeError(message)
+    named = (pair for shape in shapes for pair in shape.definitions.items())
+    for name, schema in named:
+        if found.setdefault(name, schema) != schema:
+            message = f"two of its types are called {name!r}; rename one"
+            raise TypeError(message)
     return found

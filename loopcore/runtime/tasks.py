@@ -12,18 +12,22 @@ async def ended(tasks: Iterable[asyncio.Task[Any]]) -> None:
     meanwhile does that, and is passed on when all have ended. What they raise is dropped:
     nobody wants their answers any more.
     """
-    pending: set[asyncio.Task[Any]] = {task for task in tasks if not task.done()}
     cancelled = False
-    while pending:
-        try:
-            await asyncio.wait(pending)
-        except asyncio.CancelledError:
-            cancelled = True
-            for task in pending:
-                task.cancel()
-        pending = {task for task in pending if not task.done()}
+    while pending := [task for task in tasks if not task.done()]:
+        cancelled |= await _hurried(pending)
     for task in tasks:
         if not task.cancelled():
             task.exception()
     if cancelled:
         raise asyncio.CancelledError
+
+
+async def _hurried(tasks: list[asyncio.Task[Any]]) -> bool:
+    """Wait for these; whether this was cancelled meanwhile, and so they were."""
+    try:
+        await asyncio.wait(tasks)
+    except asyncio.CancelledError:
+        for task in tasks:
+            task.cancel()
+        return True
+    return False

@@ -45,13 +45,18 @@ async def in_thread(
         await asyncio.wait({finished})
     except asyncio.CancelledError:
         told.set()
-        try:
-            await asyncio.wait({finished}, timeout=grace)
-        finally:  # also when it is cancelled once more, to hurry it
-            if not finished.done():
-                LOG.warning(LEFT, name.partition(" (")[0])  # people know no ids
+        await _left(finished, name, grace)
         raise
     return finished.result()
+
+
+async def _left(finished: asyncio.Future[Any], name: str, grace: float) -> None:
+    """Wait for what was told to stop, and say so if it goes on."""
+    try:
+        await asyncio.wait({finished}, timeout=grace)
+    finally:  # also when it is cancelled once more, to hurry it
+        if not finished.done():
+            LOG.warning(LEFT, name.partition(" (")[0])  # people know no ids
 
 
 LEFT: Final = (
