@@ -30,7 +30,7 @@ from loopcore import (
     advance,
     repair,
 )
-from loopcore.hooks import ContextView, Hooks, apply
+from loopcore.hooks import Block, ContextView, Hooks, apply
 from loopcore.messages import Part
 from loopcore.policies import (
     ask_before,
@@ -324,6 +324,37 @@ def test_the_same_failing_call_is_not_repeated_for_ever() -> None:
 
     assert "limit" == run.reason
     assert '3 failures in a row of a {"x":1}' in run.stop.detail
+
+
+@pytest.mark.parametrize("beside", ["fails too", "works", "is not there", "blocked"])
+def test_a_call_that_fails_is_repeated_whatever_is_called_beside_it(
+    beside: str,
+) -> None:
+    other = "x" if beside == "is not there" else "b"
+    block = Hooks(before_tool_call=lambda _: Block("no")).for_tools("b")
+    hooks = [limits(repeats=3), *([block] if beside == "blocked" else [])]
+    run = begin(config(*hooks, tools="ab"))
+    for n in range(3):
+        assert not run.reason
+        calls = [ToolCall.parse("a", f'{{"x":{" " * n}1}}', "1"), call(other, "2", n=n)]
+        run = run.says(*calls)
+        run = run.give(run.tool("1").fail("no"))
+        for tool in run.all(RunTool):
+            answer = tool.reply("fine") if beside == "works" else tool.fail("no")
+            run = run.give(answer)
+
+    assert "limit: 3 failures in a row of a {\"x\":1} (hook 'limits')" == str(run.stop)
+
+
+def test_long_arguments_are_told_apart_and_not_remembered_whole() -> None:
+    run = begin(config(limits(repeats=2), tools="a"))
+    for n in range(4):
+        run = run.says(call("a", text="x" * 10_000 + str(n % 2), again=n // 2 > 9))
+        run = run.give(run.tool("a").fail("no"))
+
+    assert not run.reason
+    assert len(run.state.dumps()) < 110_000
+    assert len(str(run.state.memos)) < 300
 
 
 def test_another_call_or_a_success_in_between_is_no_repetition() -> None:

@@ -1,11 +1,13 @@
 """Ends: limits of a run, and what to do about an empty reply."""
 
+import hashlib
+from collections.abc import Mapping
 from typing import Any, Final
 
 from attrs import asdict, frozen
 
 from loopcore.events import Stop
-from loopcore.frozen import Json, evolve
+from loopcore.frozen import EMPTY, Json, dump_json, evolve
 from loopcore.hooks import (
     ContextUpdate,
     ContextView,
@@ -14,7 +16,7 @@ from loopcore.hooks import (
     TurnUpdate,
     TurnView,
 )
-from loopcore.messages import AssistantMessage, ToolCall, ToolResultMessage, messages
+from loopcore.messages import AssistantMessage, ToolCall, messages
 
 
 @frozen
@@ -32,14 +34,13 @@ class Limits:
 
 @frozen
 class Counted:
-    """What is counted in a run; `failed` is the call that failed last, and how often."""
+    """What is counted in a run; `failed` is how often in a row each last call failed."""
 
     run: int = 0
     begun: float | None = None
     tool_calls: int = 0
     unknown: int = 0
-    failed: str = ""
-    failures: int = 0
+    failed: Mapping[str, int] = EMPTY
 
 
 def limits(  # noqa: PLR0913  # one name for each limit
@@ -61,7 +62,8 @@ def limits(  # noqa: PLR0913  # one name for each limit
             go on stops after its first turn, and says so.
         seconds: since the run began, by the time that inputs carry.
         tool_calls: results in this run.
-        repeats: how often in a row one call, with the same arguments, may fail.
+        repeats: how often in a row one call, with the same arguments, may fail, whatever
+            else is called beside it.
         unknown_tools: how often in a row a tool may be called that does not exist.
 
     A run that ends by itself in the turn that reaches a limit is done; else it stops with
@@ -108,8 +110,7 @@ def _remember(counted: Counted) -> dict[str, Any]:
         "begun": counted.begun,
         "tool_calls": counted.tool_calls,
         "unknown": counted.unknown,
-        "failed": counted.failed,
-        "failures": counted.failures,
+        "failed": dict(counted.failed),
     }
 
 
@@ -119,35 +120,47 @@ def _begun(counted: Counted, run: int, now: float | None) -> Counted:
 
 
 def _count(counted: Counted, view: TurnView) -> Counted:
+    if not view.results:
+        return counted
+    unknown, failed = counted.unknown, dict[str, int]()
     for call, result in zip(view.message.calls, view.results, strict=False):
-        counted = _count_one(counted, call, result)
-    return counted
-
-
-def _count_one(counted: Counted, call: ToolCall, result: ToolResultMessage) -> Counted:
-    same = f"{call.name} {call.text}"
-    again = counted.failures + 1 if counted.failed == same else 1
-    unknown = result.outcome == "unknown_tool"
-    return Counted(
-        run=counted.run,
-        begun=counted.begun,
-        tool_calls=counted.tool_calls + 1,
-        unknown=counted.unknown + 1 if unknown else 0,
-        failed=same if result.is_error else "",
-        failures=again if result.is_error else 0,
+        unknown = unknown + 1 if result.outcome == "unknown_tool" else 0
+        same = _name(call)
+        again = failed.get(same, counted.failed.get(same, 0)) + 1
+        failed[same] = again if result.is_error else 0
+    return evolve(
+        counted,
+        tool_calls=counted.tool_calls + len(view.results),
+        unknown=unknown,
+        failed={same: times for same, times in failed.items() if times},
     )
+
+
+SHOWN: Final = 80
+
+
+def _name(call: ToolCall) -> str:
+    """A call and its arguments however they are spaced, as short as can be told apart."""
+    said = call.raw if call.malformed else dump_json(call.arguments)
+    whole = f"{call.name} {said}"
+    if len(whole) <= SHOWN:
+        return whole
+    return f"{whole[:SHOWN]}... ({hashlib.sha256(whole.encode()).hexdigest()[:8]})"
 
 
 def _reached(most: Limits, counted: Counted, view: TurnView) -> str:
     """Which limit was reached, in words; the first that was."""
     usage = view.state.usage
+    often = max(counted.failed, key=counted.failed.__getitem__, default="")
     found = (
         _at(view.turn, most.turns, "turns"),
         _at(usage.total, most.tokens, "tokens"),
         _priced(usage.cost, most.cost),
         _too_late(most, counted, view.now),
         _at(counted.tool_calls, most.tool_calls, "tool calls"),
-        _at(counted.failures, most.repeats, f"failures in a row of {_brief(counted)}"),
+        _at(
+            counted.failed.get(often, 0), most.repeats, f"failures in a row of {often}"
+        ),
         _at(counted.unknown, most.unknown_tools, "unknown tools in a row"),
     )
     return next(filter(None, found), "")
@@ -175,13 +188,6 @@ def _too_late(most: Limits, counted: Counted, now: float | None) -> str:
     if most.seconds is None or now is None or counted.begun is None:
         return ""
     return _at(now - counted.begun, most.seconds, "seconds")
-
-
-SHOWN: Final = 80
-
-
-def _brief(counted: Counted) -> str:
-    return counted.failed[:SHOWN]
 
 
 def nudge(text: str, times: int = 1) -> Hooks:

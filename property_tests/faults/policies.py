@@ -57,8 +57,8 @@ POLICIES: Final = (
     fault(
         "failures of different calls add up",
         ENDS,
-        "again = counted.failures + 1 if counted.failed == same else 1",
-        "again = counted.failures + 1",
+        "again = failed.get(same, counted.failed.get(same, 0)) + 1",
+        "again = sum(counted.failed.values()) + 1",
     ),
     fault(
         "what will not pass is tried again",
