@@ -24,7 +24,7 @@ from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Function, Hooks
 from loopcore.output import Wanted, wanted
 from loopcore.settings import THINKING, Settings, ThinkingLevel, model_id
-from loopcore.tools import HasSpec, ToolSpec, spec_of, unopened
+from loopcore.tools import NAME, NAMES, HasSpec, ToolSpec, spec_of, unopened
 
 T = TypeVar("T", default=str)
 Drain: TypeAlias = Literal["one", "all"]
@@ -158,6 +158,10 @@ class LoopConfig(Generic[T]):
         """This configuration as a tool of another one, with one argument, `prompt`.
 
         `timeout`, in seconds, aborts the nested run; what a person takes to decide counts.
+        An interpreter of the outer run needs the model and tools of this one, too.
+
+        Raises:
+            ValueError: for a name that model services do not take.
         """
         spec = ToolSpec(
             name,
@@ -166,6 +170,9 @@ class LoopConfig(Generic[T]):
             needs_approval=needs_approval,
             timeout=timeout,
         )
+        if not NAME.fullmatch(name):
+            message = f"as_tool({name!r}): {NAMES}"
+            raise ValueError(message)
         return Nested(spec, self)
 
     def nested(self, name: str) -> "AnyConfig | None":
@@ -247,7 +254,8 @@ def _twins(kind: str, field_name: str, name: str, first: int, place: int) -> str
     both = f"Two {kind}s are named {name!r} ({field_name}[{first}] and {field_name}[{place}])"
     if kind == "tool":
         return f"{both}; the model could not tell them apart. Rename one."
+    other = f"{name}_too" if name.isidentifier() else "a name of its own"
     return (
         f"{both}; a hook's memory is kept under its name. Rename one: "
-        f'`{name}.named("{name}_too")`.'
+        f'`Hooks(...).named("{other}")`.'
     )

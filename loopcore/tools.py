@@ -20,6 +20,8 @@ from loopcore.frozen import (
 from loopcore.messages import OUTCOMES, Outcome, Part, parts, text_of
 
 NO_PARAMETERS: Final = FrozenDict[Json](type="object", properties=FrozenDict())
+NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+NAMES: Final = "model services take names of up to 64 letters, digits, _ and -"
 
 
 def _named(spec: object, field_of: "Attribute[Any]", value: object) -> None:

@@ -135,6 +135,7 @@ def test_a_thing_of_the_wrong_kind_is_refused(
         slip()
 
 
+NAMELESS = Hooks(before_tool_call=lambda _: None)
 TAKEN: list[tuple[type, str]] = [
     (UserMessage, "content takes text or parts"),
     (AssistantMessage, "content takes text or parts"),
@@ -212,6 +213,22 @@ def test_a_failure_that_is_no_text_says_what_to_write(
             "says nothing without output=",
         ),
         (lambda: ToolSpec(""), "is empty"),
+        (
+            lambda: LoopConfig(model=MODEL).as_tool("ask Ada", "Asks."),
+            r"as_tool\('ask Ada'\): model services take names of up to 64 letters",
+        ),
+        (
+            lambda: LoopConfig(model=MODEL).as_tool("a" * 65, "Asks."),
+            "up to 64 letters",
+        ),
+        (
+            lambda: LoopConfig(model=MODEL, hooks=[Hooks(before_tool_call=block)] * 2),
+            r"Rename one: `Hooks\(\.\.\.\)\.named\(\"block_too\"\)`",
+        ),
+        (
+            lambda: LoopConfig(model=MODEL, hooks=[NAMELESS, NAMELESS]),
+            r"Two hooks are named '<lambda>'.*\.named\(\"a name of its own\"\)",
+        ),
     ],
 )
 def test_a_value_that_says_nothing_is_refused(

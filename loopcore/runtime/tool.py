@@ -1,11 +1,10 @@
 """Tools: a function, and what a model is told about it."""
 
 import inspect
-import re
 import types
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, Generic, Literal, NoReturn, TypedDict, overload
+from typing import Any, Generic, Literal, NoReturn, TypedDict, overload
 
 from attrs import Factory, field, frozen
 from typing_extensions import ParamSpec, TypeVar, Unpack
@@ -13,12 +12,10 @@ from typing_extensions import ParamSpec, TypeVar, Unpack
 from loopcore.frozen import FrozenDict, Json, freeze_object
 from loopcore.runtime.context import ToolContext
 from loopcore.runtime.parameters import MANY, Parameters, plain_function, schema_of
-from loopcore.tools import ToolSpec
+from loopcore.tools import NAME, NAMES, ToolSpec
 
 P = ParamSpec("P", default=...)
 R = TypeVar("R", default=Any)
-
-NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class ToolOptions(TypedDict, total=False):
@@ -133,9 +130,7 @@ def _problem(fn: Callable[..., Any], name: str, options: ToolOptions) -> str:
     """Why this function cannot be a tool, if so."""
     timeout = options.get("timeout")
     if not NAME.fullmatch(name):
-        return (
-            ": model services take names of up to 64 letters, digits, _ and -: name=..."
-        )
+        return f": {NAMES}: name=..."
     if isinstance(timeout, int | float) and timeout <= 0:
         return f": timeout={timeout} leaves it no time; give seconds, or None to wait"
     if inspect.isgeneratorfunction(fn) or inspect.isasyncgenfunction(fn):
