@@ -30,6 +30,7 @@ from loopcore_adapters.chat.dialects import (
     FIREWORKS,
     GROQ,
     MISTRAL,
+    MOONSHOT,
     OLLAMA,
     OPENAI,
     OPENROUTER,
@@ -612,18 +613,28 @@ class TestDialects:
         thought = AssistantMessage([Thinking("hm", "sig"), Text("a")], model=MODEL)
         assert shown(thought) == [{"role": "assistant", "content": "a"}]
 
+    @pytest.mark.parametrize("dialect", [DEEPSEEK, MOONSHOT])
     @pytest.mark.parametrize(("model", "text"), [(MODEL, "hm"), ("a:b", "")])
-    def test_may_want_thinking_beside_calls(self, model: str, text: str) -> None:
+    def test_may_want_thinking_beside_calls(
+        self, model: str, text: str, dialect: Dialect
+    ) -> None:
         """C5, vector 108: the model's own, and the field even when there is none."""
         reply = AssistantMessage([Thinking("hm"), call("c")], model=model)
-        wire = shown(reply, result("c"), dialect=DEEPSEEK)[0]
+        wire = shown(reply, result("c"), dialect=dialect)[0]
         assert wire["reasoning_content"] == text
 
     def test_may_want_no_thinking_beside_text(self) -> None:
         thought = AssistantMessage([Thinking("hm"), Text("a")], model=MODEL)
-        assert shown(thought, dialect=DEEPSEEK) == [
+        assert shown(thought, dialect=MOONSHOT) == [
             {"role": "assistant", "content": "a"}
         ]
+
+    @pytest.mark.parametrize(("model", "text"), [(MODEL, "hm"), ("a:b", "")])
+    def test_may_want_thinking_beside_every_text(self, model: str, text: str) -> None:
+        """C5. DeepSeek: "must be passed back", and the field even when there is none."""
+        thought = AssistantMessage([Thinking("hm"), Text("a")], model=model)
+        (wire,) = shown(thought, dialect=DEEPSEEK)
+        assert (wire["content"], wire["reasoning_content"]) == ("a", text)
 
     def test_may_want_the_details_of_thinking(self) -> None:
         """Vectors 89, 90 and 107: as they came, and only to the model that gave them."""

@@ -251,8 +251,9 @@ def _thinking(message: AssistantMessage, dialect: Dialect, *, own: bool) -> Wire
             said = [_text(message.text)] if message.text.strip() else []
             return {"content": [thinking, *said]} if text else {}
         case field:
-            given = message.calls and (text or dialect.thinking_needed)
-            return {field: text} if given else {}
+            needed = dialect.thinking_needed
+            wanted = needed == "always" or message.calls
+            return {field: text} if wanted and (text or needed) else {}
 
 
 def _result_text(result: ToolResultMessage, dialect: Dialect) -> str:

@@ -29,10 +29,10 @@ class Dialect:
         call_id_length: how long the others are made.
         efforts: how it is asked to think, by level; a level that is not here is not sent.
         least: what is asked of models that know no "off" as the others do.
-        thinking: the field in which it wants its own thinking back: as text, which it only
-            wants beside tool calls, as the details that it gave, or within the content. No
+        thinking: the field in which it wants its own thinking back: as text, which most only
+            want beside tool calls, as the details that it gave, or within the content. No
             model is sent another's.
-        thinking_needed: whether that field must stand beside every tool call, if empty.
+        thinking_needed: where that field must stand, if empty: beside "calls", or "always".
         cache_marks: whether it must be told what to keep in its prompt cache: the system
             prompt, and all up to the last message. The option `cache_control` says
             otherwise: None leaves the marks out.
@@ -58,7 +58,7 @@ class Dialect:
     thinking: Literal[
         "", "reasoning", "reasoning_content", "reasoning_details", "content"
     ] = ""
-    thinking_needed: bool = False
+    thinking_needed: Literal["", "calls", "always"] = ""
     cache_marks: bool = False
     system_once: bool = True
     ordered: bool = False

@@ -52,11 +52,11 @@ DEEPSEEK: Final = Dialect(
     images=False,
     efforts=_typed(graded=True),
     thinking="reasoning_content",
-    thinking_needed=True,
+    thinking_needed="always",  # in a request that has tools, called or not
     output="json_object",
 )
 MOONSHOT: Final = Dialect(
-    efforts=_typed(), thinking="reasoning_content", thinking_needed=True
+    efforts=_typed(), thinking="reasoning_content", thinking_needed="calls"
 )
 ZAI: Final = Dialect(
     efforts=_typed(),
