@@ -30,6 +30,7 @@ from loopcore_adapters.pieces import Pieces
 from tests.messages_rules import problems
 
 MODEL: Final = "anthropic:claude-sonnet-4-5"
+THOUGHT_1: Final = Thinking("1", "s1")
 NEWEST: Final = "anthropic:claude-opus-5-5"
 OTHER: Final = "openai:gpt-5.2"
 SERVED: Final = "llamacpp:qwen"
@@ -193,6 +194,37 @@ class TestMessages:
             {"role": "assistant", "content": [text("a"), text("a")]},
             {"role": "user", "content": [text("hi")]},
         ]
+
+    def test_with_thinking_stand_alone(self) -> None:
+        """The service refuses thinking beside that of another reply as changed."""
+        plain = AssistantMessage("a", model=MODEL)
+        thought = AssistantMessage([Thinking("hm", "s"), Text("b")], model=MODEL)
+        hm = {"type": "thinking", "thinking": "hm", "signature": "s"}
+        own = {"role": "assistant", "content": [hm, text("b")]}
+        go_on = {"role": "user", "content": [text("[Go on.]")]}
+        first = {"role": "assistant", "content": [text("a")]}
+        assert shown(USER, plain, thought, thought, USER)[1:-1] == (
+            [first, go_on, own, go_on, own]
+        )
+        assert shown(USER, thought, plain, USER)[1]["content"][1:] == (
+            [text("b"), text("a")]
+        )
+
+    def test_have_no_two_thoughts_side_by_side(self) -> None:
+        """What parted them cannot be sent: a text was blank, a tool was the provider's."""
+        blank, more = Text(" "), Thinking("2", "s2")
+        thought = AssistantMessage([THOUGHT_1, blank, more, Text("a")], model=MODEL)
+        said = shown(USER, thought, USER)[1]
+        assert [block["type"] for block in said["content"]] == ["thinking", "text"]
+        assert said["content"][0]["signature"] == "s1"
+
+    def test_may_have_a_redacted_thought_beside_another(self) -> None:
+        hidden = Thinking("", "x", redacted=True)
+        thought = AssistantMessage([THOUGHT_1, hidden, Text("a")], model=MODEL)
+        said = shown(USER, thought, USER)[1]
+        assert [block["type"] for block in said["content"]] == (
+            ["thinking", "redacted_thinking", "text"]
+        )
 
     def test_of_the_user_have_texts_and_pictures_in_their_order(self) -> None:
         assert shown(UserMessage([Text("a"), CAT, Text("b")])) == [

@@ -40,6 +40,12 @@ THOUGHTS: Final = ("thinking", "redacted_thinking")
 THOUGHT: Final = (b'{"type":"thinking"', b'{"type":"redacted_thinking"')
 """What the bytes of a reply that begins with thinking begin with."""
 
+
+def thinks(piece: bytes) -> bool:
+    """Whether there is thinking in these bytes of a reply."""
+    return any(thought in piece for thought in THOUGHT)
+
+
 Called: TypeAlias = tuple[tuple[str, ...], bool, frozenset[str]]
 """The ids of a reply's calls, whether it is the model's own, and the tools there are."""
 
@@ -111,7 +117,8 @@ def reply(message: AssistantMessage, key: tuple[Called, bool]) -> bytes:
     """What the model said; of thinking only what it can take back.
 
     Thinking of another model is left out, and so is what has no signature where one is
-    needed.
+    needed, or stands right behind other thinking: what parted them could not be sent, and
+    the service takes two for one that was changed.
     """
     (names, own, tools), signed = key
     ids = iter(names)
@@ -122,10 +129,15 @@ def reply(message: AssistantMessage, key: tuple[Called, bool]) -> bytes:
         elif isinstance(part, Text) and part.text.strip():
             blocks.append(text(part.text))
         elif isinstance(part, Thinking) and own:
-            blocks += _thinking(part, signed=signed)
+            thoughts = _thinking(part, signed=signed)
+            blocks += (one for one in thoughts if not _are_one(blocks[-1:], one))
     while blocks and blocks[-1]["type"] in THOUGHTS:
         blocks.pop()
     return joined(blocks)
+
+
+def _are_one(before: list[Block], block: Block) -> bool:
+    return [one["type"] for one in (*before, block)] == ["thinking", "thinking"]
 
 
 def _call(call: ToolCall, name: str, tools: frozenset[str]) -> Block:

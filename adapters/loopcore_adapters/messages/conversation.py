@@ -1,7 +1,8 @@
 """The messages of a request: history adapted on its way out and never in place.
 
 What one role says in a row is one message: all results of a turn first, then what else the
-user said. Those of a conversation that went on begin with the same blocks, so that the
+user said. But a reply with thinking stands alone: beside that of another, the service takes
+it for changed. Those of a conversation that went on begin with the same blocks, so that the
 server's prompt cache holds.
 """
 
@@ -74,13 +75,14 @@ class Spoken:
 
     def place(self, role: Role, piece: bytes, *, answers: bool) -> bytes:
         """The piece, behind what parts it from the one before."""
-        goes_on = role == self.role
+        alone = role == self.role == "assistant" and blocks.thinks(piece)
+        goes_on = role == self.role and not alone
         before = b"," if goes_on else self._turn(role)
         if role == "user":
             others = self.ends[:-1] if goes_on else self.ends[-1:]
             self.ends = (*others, self.count)
             self.thought = self.thought if goes_on or answers else None
-        elif self.thought is None:
+        elif alone or self.thought is None:
             self.thought = piece.startswith(blocks.THOUGHT)
         self.role, self.count = role, self.count + 1
         return before + piece
@@ -88,7 +90,8 @@ class Spoken:
     def _turn(self, role: Role) -> bytes:
         """The end of a message, and the beginning of the next."""
         if self.role:
-            return b"]}," + _opened(role)
+            between = _only_user(GO_ON) + b"," if role == self.role else b""
+            return b"]}," + between + _opened(role)
         before = _only_user(NOTHING) + b"," if role == "assistant" else b""
         return before + _opened(role)
 
