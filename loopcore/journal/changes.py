@@ -215,10 +215,10 @@ def _requests(both: Both, *, same_history: bool) -> Iterator[Change]:
     new = {e.id: e for e in both.new.effects.perform if isinstance(e, CallModel)}
     for effect_id in old.keys() & new.keys():
         was, now = old[effect_id], new[effect_id]
-        for name in SETTINGS:
-            if getattr(was, name) != getattr(now, name):
-                fates = _short(was, name), _short(now, name)
-                yield _in_turn(both.change(f"request: {name}", fates, SHOWING), both)
+        changed = [n for n in SETTINGS if getattr(was, n) != getattr(now, n)]
+        for name in changed:
+            fates = _short(was, name), _short(now, name)
+            yield _in_turn(both.change(f"request: {name}", fates, SHOWING), both)
         if was.tools != now.tools:
             fates = _tools(was), _tools(now)
             yield _in_turn(both.change("request: tools", fates, SHOWING), both)

@@ -116,19 +116,18 @@ class Inquiry:
 
     def _as_shown(self, found: Found) -> Found:
         """A message that was stored is told as part of the request that shows it."""
-        for effect in self._step.effects.perform:
-            if isinstance(effect, CallModel):
-                places = [
-                    n
-                    for n, m in enumerate(effect.messages)
-                    if self._now(m) == found.now
-                ]
-                if places:
-                    field = f"messages[{places[-1]}]"
-                    return evolve(
-                        found, kind="CallModel", effect=effect.id, field=field
-                    )
-        return found
+        shown = (
+            (effect.id, n)
+            for effect in self._step.effects.perform
+            if isinstance(effect, CallModel)
+            for n, message in reversed([*enumerate(effect.messages)])
+            if self._now(message) == found.now
+        )
+        effect_id, n = next(shown, (None, 0))
+        if effect_id is None:
+            return found
+        field = f"messages[{n}]"
+        return evolve(found, kind="CallModel", effect=effect_id, field=field)
 
     def _replaced(self, then: Json, now: Json) -> Iterable[Found]:
         for was, is_ in zip_longest(then.get("replaced", ()), now.get("replaced", ())):

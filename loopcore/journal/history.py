@@ -1,13 +1,13 @@
 """The history of a message: who asked for it, let it pass, performed, shaped and showed it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from attrs import evolve, frozen
 from pyrsistent import PVector
 
 from loopcore.effects import CallModel, Effect
-from loopcore.events import Ended, HookWrote, MessageAdded, Started
+from loopcore.events import Ended, Event, HookWrote, MessageAdded, Started
 from loopcore.hooks import TurnUpdate
 from loopcore.journal.folding import Step
 from loopcore.messages import Message
@@ -49,17 +49,22 @@ def stored(
 ) -> list[Stored]:
     """The messages that a run has in the end, in order, each with how it came there."""
     found = [Stored(n, message) for n, message in enumerate(start)]
+    for step, event in told(steps):
+        match event:
+            case MessageAdded(run_id=own, turn=turn) if own == run_id:
+                found.append(Stored(len(found), event.message, turn, step))
+            case HookWrote(run_id=own, update=TurnUpdate(transcript=PVector())):
+                found = _rewritten(found, event, step) if own == run_id else found
+            case _:
+                pass
+    return found
+
+
+def told(steps: Iterable[Step]) -> Iterator[tuple[Step, Event]]:
+    """What these steps told, in order, each with its step."""
     for step in steps:
         for event in step.effects.tell:
-            match event:
-                case MessageAdded(run_id=own, turn=turn) if own == run_id:
-                    place, message = len(found), event.message
-                    found.append(Stored(place, message, turn, step))
-                case HookWrote(run_id=own, update=TurnUpdate(transcript=PVector())):
-                    found = _rewritten(found, event, step) if own == run_id else found
-                case _:
-                    pass
-    return found
+            yield step, event
 
 
 def _rewritten(before: list[Stored], event: HookWrote, step: Step) -> list[Stored]:
@@ -89,16 +94,15 @@ class Performed:
 def performed(steps: Sequence[Step]) -> dict[str, Performed]:
     """Every effect that was asked, by its id, and how it ended."""
     found: dict[str, Performed] = {}
-    for step in steps:
-        for event in step.effects.tell:
-            match event:
-                case Started(effect=effect, run_id=run_id):
-                    found[effect.id] = Performed(run_id, effect, step)
-                case Ended(effect=effect, run_id=run_id):
-                    bare = found.get(effect.id) or Performed(run_id, effect, step)
-                    found[effect.id] = _ended(bare, event, step)
-                case _:
-                    pass
+    for step, event in told(steps):
+        match event:
+            case Started(effect=effect, run_id=run_id):
+                found[effect.id] = Performed(run_id, effect, step)
+            case Ended(effect=effect, run_id=run_id):
+                bare = found.get(effect.id) or Performed(run_id, effect, step)
+                found[effect.id] = _ended(bare, event, step)
+            case _:
+                pass
     return found
 
 
@@ -114,18 +118,12 @@ def _ended(one: Performed, event: Ended, step: Step) -> Performed:
 
 def wrote(steps: Sequence[Step]) -> Iterator[Shaped]:
     """What hooks wrote, in order."""
-    for step in steps:
-        for event in step.effects.tell:
-            if isinstance(event, HookWrote):
-                update = event.update
-                yield Shaped(
-                    event.run_id,
-                    event.hook,
-                    event.point,
-                    event.n,
-                    update.written,
-                    update,
-                )
+    for _, event in told(steps):
+        if isinstance(event, HookWrote):
+            update = event.update
+            yield Shaped(
+                event.run_id, event.hook, event.point, event.n, update.written, update
+            )
 
 
 def requests(
@@ -134,8 +132,7 @@ def requests(
     """The requests of a record, in order: all, or those of this run alone."""
     return [
         (step, event.effect)
-        for step in steps
-        for event in step.effects.tell
+        for step, event in told(steps)
         if isinstance(event, Started) and isinstance(event.effect, CallModel)
         if run_id in (None, event.run_id)
     ]

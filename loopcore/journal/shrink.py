@@ -17,7 +17,7 @@ from loopcore.journal.journal import Journal, header_for
 from loopcore.journal.ledger import Ledger
 from loopcore.journal.lines import Entry
 from loopcore.journal.replay import Replay, replay
-from loopcore.messages import AssistantMessage, Text
+from loopcore.messages import AssistantMessage, Message, Text
 from loopcore.reducer import RunResult, deliver, step
 from loopcore.state import State
 from loopcore.tools import ToolOutput
@@ -139,16 +139,21 @@ def _fewer(entries: Sequence[Entry]) -> Iterator[tuple[Entry, ...]]:
 def _fewer_calls(entries: Sequence[Entry]) -> Iterator[tuple[Entry, ...]]:
     """Without one call of a reply, and what was answered to it."""
     for place, entry in enumerate(entries):
-        match entry.input:
-            case Answer(effect_id=effect_id, value=AssistantMessage() as reply):
-                turn = effect_id.rpartition(".model.")[0]
-                for n, call in enumerate(reply.calls):
-                    parts = [part for part in reply.parts if part is not call]
-                    less = evolve(entry.input, value=evolve(reply, content=parts))
-                    rest = _without(entries[place + 1 :], turn, n)
-                    yield (*entries[:place], evolve(entry, input=less), *rest)
-            case _:
-                pass
+        for n, less in enumerate(_less_by_a_call(entry.input)):
+            turn = less.effect_id.rpartition(".model.")[0]
+            rest = _without(entries[place + 1 :], turn, n)
+            yield (*entries[:place], evolve(entry, input=less), *rest)
+
+
+def _less_by_a_call(given: Input) -> Iterator[Answer]:
+    """A model's answer without one of its calls, each in turn."""
+    match given:
+        case Answer(value=AssistantMessage() as reply):
+            for call in reply.calls:
+                parts = [part for part in reply.parts if part is not call]
+                yield evolve(given, value=evolve(reply, content=parts))
+        case _:
+            return
 
 
 def _without(entries: Sequence[Entry], turn: str, n: int) -> list[Entry]:
@@ -235,13 +240,19 @@ def _simpler(given: Input) -> Iterator[Input]:
             for less in _less(value):
                 yield evolve(given, value=less)
         case Prompt() | Steer() | FollowUp():
-            for place, message in enumerate(given.say):
-                if len(given.say) > 1:
-                    yield evolve(given, say=_but(given.say, place))
-                for less in _less(message):
-                    yield evolve(given, say=_with(given.say, place, less))
+            for say in _less_said(given.say):
+                yield evolve(given, say=say)
         case _:
             return
+
+
+def _less_said(say: tuple[Message, ...]) -> Iterator[tuple[Message, ...]]:
+    """Without a message, or with less in one."""
+    for place, message in enumerate(say):
+        if len(say) > 1:
+            yield _but(say, place)
+        for less in _less(message):
+            yield _with(say, place, less)
 
 
 def _less(record: Any) -> Iterator[Any]:  # noqa: ANN401  # anything with parts

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from loopcore.effects import CallModel
+from loopcore.events import HookWrote
 from loopcore.frozen import dump_json
 from loopcore.journal.diff import said
 from loopcore.journal.explain.past import WIDE, Past, told_input, unknown
 from loopcore.journal.explain.settings import last_set, text_of
 from loopcore.journal.folding import Step
-from loopcore.journal.history import requests, wrote
+from loopcore.journal.history import requests, told
 from loopcore.journal.tables import short
 from loopcore.messages import AssistantMessage
 
@@ -81,11 +82,14 @@ def memory(past: Past, name: str) -> Iterator[str]:
         known = ", ".join(past.end.memos) or "none"
         unknown(f"no hook {name!r} has a memory: there are {known}")
     yield f"memory of {name}: {short(dump_json(past.end.memos[name]), WIDE)}"
-    for step in past.steps:
-        for shaped in wrote([step]):
-            if shaped.hook == name and "memo" in shaped.fields:
-                memo = short(dump_json(shaped.update.memo), 40)
-                yield f"  {told_input(step)} at {shaped.point}: {memo}"
+    for step, event in told(past.steps):
+        if (
+            isinstance(event, HookWrote)
+            and event.hook == name
+            and "memo" in event.update.written
+        ):
+            memo = short(dump_json(event.update.memo), 40)
+            yield f"  {told_input(step)} at {event.point}: {memo}"
 
 
 FROM: Final = {"messages": "the transcript"}

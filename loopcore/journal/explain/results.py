@@ -7,7 +7,7 @@ from loopcore.events import RunEnd
 from loopcore.frozen import dump_json
 from loopcore.journal.explain.past import Past, told_input
 from loopcore.journal.folding import Step
-from loopcore.journal.history import Performed, Shaped, Stored, wrote
+from loopcore.journal.history import Performed, Shaped, Stored, told, wrote
 from loopcore.journal.tables import short
 from loopcore.messages import AssistantMessage, ToolCall, ToolResultMessage
 
@@ -74,13 +74,17 @@ def _gate(past: Past, span: Sequence[Step], n: str) -> Iterator[tuple[str, str]]
 
 def _asked_in(past: Past, span: Sequence[Step], n: str) -> Iterator[Performed]:
     """The questions to people about this call."""
-    for step in span:
-        for effect in step.effects.perform:
-            asked = past.effects[effect.id]
-            is_own = asked.run_id == past.journal.run_id
-            is_question = is_own and isinstance(effect, RequestApproval)
-            if is_question and effect.id.rpartition(".")[2] == n:
-                yield asked
+    for asked in _performed_in(past, span):
+        effect = asked.effect
+        if isinstance(effect, RequestApproval) and effect.id.rpartition(".")[2] == n:
+            yield asked
+
+
+def _performed_in(past: Past, span: Sequence[Step]) -> Iterator[Performed]:
+    """What the run itself asked for in these steps."""
+    effects = (effect for step in span for effect in step.effects.perform)
+    found = (past.effects[effect.id] for effect in effects)
+    return (one for one in found if one.run_id == past.journal.run_id)
 
 
 def _opinion(shaped: Shaped) -> str:
@@ -137,13 +141,11 @@ def call_of(past: Past, one: Stored) -> ToolCall | None:
 def run_of(past: Past, one: Stored) -> Performed | None:
     """The tool's run behind a result."""
     number, asked = place_of(past, one)
-    for step in between(past, asked, one):
-        for effect in step.effects.perform:
-            found = past.effects[effect.id]
-            is_own = found.run_id == past.journal.run_id
-            if is_own and isinstance(effect, RunTool) and _number(effect.id) == number:
-                ended = hasattr(found.value, "outcome") or found.cancelled
-                return found if ended else None
+    for found in _performed_in(past, between(past, asked, one)):
+        effect = found.effect
+        if isinstance(effect, RunTool) and _number(effect.id) == number:
+            ended = hasattr(found.value, "outcome") or found.cancelled
+            return found if ended else None
     return None
 
 
@@ -152,8 +154,7 @@ def _nested_of(past: Past, one: Stored) -> tuple[RunEnd, Step] | None:
     number, asked = place_of(past, one)
     ends = [
         (event, step)
-        for step in between(past, asked, one)
-        for event in step.effects.tell
+        for step, event in told(between(past, asked, one))
         if isinstance(event, RunEnd) and event.run_id != past.journal.run_id
         if _number(event.run_id) == number
     ]
