@@ -200,12 +200,30 @@ def test_a_name_has_two_halves(name: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["127.0.0.1:8080", "ftp://h/v1", "http://", "/v1", "http://[::1", "http://h:99999"],
+    [
+        *("127.0.0.1:8080", "ftp://h/v1", "http://", "/v1", "http://[::1"),
+        *("http://h:99999", "http://h/v1\n", "http://h\x00/v1", "http://a h/v1"),
+    ],
 )
 def test_an_address_has_a_scheme_and_a_host(url: str) -> None:
     assert refusal("ollama:m", base_url=url) == (
         f"base_url={url!r} is no address; write 'https://host/v1'."
     )
+
+
+@pytest.mark.parametrize("key", [5, b"sk-of-mine", ["sk-of-mine"], {}])
+def test_a_key_is_text_or_a_function(key: Json) -> None:
+    """And is not shown, whatever it is."""
+    assert refusal("openai:m", api_key=key) == (
+        f"api_key= is of type {type(key).__name__}; give text, or a function of none."
+    )
+
+
+@pytest.mark.parametrize("headers", [{"X-Title": 5}, {5: "sk-of-mine"}])
+def test_headers_are_text(headers: Json) -> None:
+    said = refusal("openai:m", api_key=SECRET, headers=headers)
+    assert said.endswith("and its value have to be text.")
+    assert "sk-of-mine" not in said
 
 
 def test_an_address_has_no_password() -> None:

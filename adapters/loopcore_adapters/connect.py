@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Final, NoReturn
+from typing import Final, NoReturn, cast
 from urllib.parse import urlsplit
 
 from loopcore import Model
@@ -71,7 +71,7 @@ def connect(
     spoken = wire or next(iter(found.wires))
     endpoint = Endpoint(
         _url(model, base_url or found.urls.get(spoken, found.url)),
-        _given(api_key) or _kept_key(model, found, needed=base_url is None),
+        _given(model, api_key) or _kept_key(model, found, needed=base_url is None),
         _headers(model, headers or {}),
         _timeouts(model, timeout),
     )
@@ -125,8 +125,13 @@ def _unknown(name: str) -> str:
     return f"no provider {name!r}. {hint} For a compatible server give wire= and base_url=."
 
 
-def _given(key: Key) -> Key:
-    return key.strip() if isinstance(key, str) else key
+def _given(model: str, key: object) -> Key:
+    if isinstance(key, str):
+        return key.strip()
+    if key is None or callable(key):
+        return cast("Key", key)
+    kind = type(key).__name__  # alone: what it is may be shown nowhere
+    _refuse(model, f"api_key= is of type {kind}; give text, or a function of none.")
 
 
 def _kept_key(model: str, provider: Provider, *, needed: bool) -> str | None:
@@ -141,7 +146,13 @@ def _kept_key(model: str, provider: Provider, *, needed: bool) -> str | None:
 def _url(model: str, url: str) -> str:
     try:
         parts = urlsplit(url)
-        sound = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        sound = (
+            url.isprintable()
+            and " " not in url
+            and parts.scheme in {"http", "https"}
+            and parts.hostname
+            and parts.port != 0
+        )
     except ValueError:
         sound = False
     if not sound:
@@ -157,6 +168,9 @@ def _url(model: str, url: str) -> str:
 
 def _headers(model: str, headers: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in headers.items():
+        pair = cast("tuple[object, object]", (name, value))
+        if not all(isinstance(one, str) for one in pair):
+            _refuse(model, f"headers: {name!r} and its value have to be text.")
         if not _HEADER.fullmatch(name):
             _refuse(model, f"headers: {name!r} is no name of a header.")
         if not _HEADER_VALUE.fullmatch(value):
