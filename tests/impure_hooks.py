@@ -3,12 +3,18 @@
 import _thread
 import locale
 import os
+import queue
+import random
+import threading
 import time
 import uuid
 from array import array
+from collections import UserDict
 from collections.abc import Callable
+from datetime import date, datetime
 from functools import cache
 from io import StringIO
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -39,6 +45,42 @@ def how_many(view: TurnView) -> None:  # noqa: ARG001  # as above
 def language(view: TurnView) -> None:  # noqa: ARG001  # as above
     """What the machine is set to."""
     assert locale.setlocale(locale.LC_CTYPE)
+
+
+def sampled(view: TurnView) -> None:
+    """Chance of the run's seed, of the generator that the whole program has."""
+    random.seed(view.state.seed)
+    assert random.random() < 1  # noqa: S311  # what it is about
+
+
+def day(view: TurnView) -> None:
+    """A time in the zone that the machine is set to."""
+    assert datetime.fromtimestamp(view.now or 0).year  # noqa: DTZ006  # the mistake
+
+
+def date_there(view: TurnView) -> None:
+    """A day in that zone."""
+    assert date.fromtimestamp(view.now or 0).year  # noqa: DTZ012  # as above
+
+
+def hour(view: TurnView) -> None:
+    """The same, by its fields."""
+    assert time.localtime(view.now or 0).tm_year
+
+
+def deadline(view: TurnView) -> None:  # noqa: ARG001  # as above
+    """A time that is told without its zone."""
+    assert datetime.fromisoformat("2030-01-02 03:04").timestamp()
+
+
+def moved(view: TurnView) -> None:  # noqa: ARG001  # as above
+    """A time that is moved to the zone that the machine is set to."""
+    assert datetime.fromisoformat("2030-01-02 03:04Z").astimezone().year
+
+
+def there(view: TurnView) -> None:  # noqa: ARG001  # as above
+    """Whether a file is there."""
+    assert Path(__file__).exists()
 
 
 class Counter:
@@ -73,6 +115,10 @@ KEPT: Final = (n for n in range(10**9))
 DEEP: Final[list[Any]] = [[[[[[[[[[0]]]]]]]]]]
 BIG: Final = dict.fromkeys(range(6_000), 0)
 AFTER: Final = {"n": 0}
+LOCAL: Final = threading.local()
+WAITING: Final[queue.Queue[int]] = queue.Queue()
+SIMPLE: Final[queue.SimpleQueue[int]] = queue.SimpleQueue()
+OWN: Final[UserDict[str, int]] = UserDict()
 
 
 def in_namespace(view: TurnView) -> None:  # noqa: ARG001  # as above
@@ -109,6 +155,26 @@ def after_much(view: TurnView) -> None:  # noqa: ARG001  # as above
     AFTER["n"] += 1
 
 
+def in_thread(view: TurnView) -> None:  # noqa: ARG001  # as above
+    """In what each thread has of its own."""
+    LOCAL.n = getattr(LOCAL, "n", 0) + 1
+
+
+def in_queue(view: TurnView) -> None:
+    """In a queue that others read."""
+    WAITING.put(view.turn)
+
+
+def in_simple_queue(view: TurnView) -> None:
+    """In one of another kind."""
+    SIMPLE.put(view.turn)
+
+
+def in_user_dict(view: TurnView) -> None:
+    """In a dict that is written in Python."""
+    OWN["n"] = OWN.get("n", 0) + view.turn
+
+
 @cache
 def started() -> float:
     """A time that is read once."""
@@ -120,12 +186,30 @@ def since_start(view: TurnView) -> None:  # noqa: ARG001  # as above
     assert started()
 
 
+@cache
+def is_strict() -> bool:
+    """A setting that is read once."""
+    return os.environ.get("STRICT") == "1"
+
+
+def by_setting(view: TurnView) -> bool:
+    """The environment behind a cache."""
+    return is_strict() and view.turn > 1
+
+
 CALLS: Final[dict[Callable[[Any], Any], str]] = {
     gettime: "time.clock_gettime()",
     time_id: "uuid.uuid1()",
     thread: "_thread.start_new_thread()",
     how_many: "reads os.environ",
     language: "locale.setlocale()",
+    there: "pathlib.Path.exists()",
+    sampled: "seeds the generator that all share",
+    day: "datetime.fromtimestamp()",
+    date_there: "date.fromtimestamp()",
+    hour: "time.localtime()",
+    deadline: "datetime.timestamp()",
+    moved: "datetime.astimezone()",
 }
 CHANGES: Final[dict[Callable[[Any], Any], str]] = {
     by_name: "the module global 'Counter'",
@@ -138,4 +222,8 @@ CHANGES: Final[dict[Callable[[Any], Any], str]] = {
     in_generator: "the module global 'KEPT'",
     deep_down: "the module global 'DEEP'",
     after_much: "the module global 'AFTER'",
+    in_thread: "the module global 'LOCAL'",
+    in_queue: "the module global 'WAITING'",
+    in_simple_queue: "the module global 'SIMPLE'",
+    in_user_dict: "the module global 'OWN'",
 }

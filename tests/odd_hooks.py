@@ -11,7 +11,7 @@ import re
 import time
 import traceback
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import formatdate, parsedate_to_datetime
 from fractions import Fraction
 from functools import cache, lru_cache, partial, reduce
@@ -110,6 +110,14 @@ def late(view: TurnView) -> bool:
     return when.astimezone(ZoneInfo("Europe/Berlin")).year > 2900
 
 
+def zoned(view: TurnView) -> bool:
+    """Times whose zone is always said."""
+    when = datetime.fromtimestamp(*(view.now or 0, UTC))  # noqa: DTZ006  # it is given
+    again = datetime.fromisoformat(when.isoformat()) + timedelta(hours=view.turn)
+    told = time.strftime("%Y", time.gmtime(again.timestamp()))
+    return int(told) > 2900 + again.astimezone(tz=UTC).day
+
+
 def imported(view: TurnView) -> bool:  # noqa: ARG001  # whatever it sees
     """Imports when it is needed."""
     import colorsys  # noqa: PLC0415  # what is odd about it
@@ -191,6 +199,7 @@ ODD: Final[dict[str, Callable[[Any], Any]]] = {
     "an error that is formatted": traced,
     "ids within one call": identified,
     "a time zone": late,
+    "times whose zone is said": zoned,
     "an import": imported,
     "times in texts": parsed,
     "mails and calendars": mailed,

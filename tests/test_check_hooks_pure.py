@@ -49,11 +49,30 @@ def test_what_a_hook_keeps_is_named(function: Callable[[Any], Any]) -> None:
     assert f"It changes {impure.CHANGES[function]} at " in said
 
 
-def test_a_clock_behind_a_cache_is_seen_where_nothing_is_cached_yet() -> None:
-    said = failure(impure.since_start)
+@pytest.mark.parametrize(
+    ("function", "what", "how"),
+    [
+        (impure.since_start, "reads the clock", "calls time.time()"),
+        (impure.by_setting, "reads the environment", "reads os.environ"),
+    ],
+)
+def test_what_is_behind_a_cache_is_seen_where_nothing_is_cached_yet(
+    function: Callable[[Any], Any], what: str, how: str
+) -> None:
+    said = failure(function)
 
-    assert said.startswith("Hook 'h' reads a clock or draws a random number at ")
-    assert "It calls time.time() at impure_hooks.py:" in said
+    assert said.startswith(f"Hook 'h' {what} at ")
+    assert f"the first time it is asked in a process. It {how} at impure_" in said
+
+
+def test_a_time_without_a_zone_is_told_what_to_write() -> None:
+    """Machines are set to other zones, and a run goes on elsewhere."""
+    said = failure(impure.day)
+
+    assert said.startswith("Hook 'h' reads the machine's time zone at ")
+    assert said.endswith(
+        " Say which is meant, as in `datetime.fromtimestamp(view.now or 0, UTC)`."
+    )
 
 
 @pytest.mark.parametrize("name", ["acme_importlib", "acme_logging_rules"])
@@ -76,7 +95,7 @@ def test_a_module_is_not_taken_for_one_whose_name_it_contains(
 
 def test_under_a_profiler_it_is_told_that_calls_are_not_seen() -> None:
     """On Pythons whose profiler is one of `sys.setprofile`."""
-    hook = Hooks("h", should_stop_after_turn=impure.how_many)
+    hook = Hooks("h", should_stop_after_turn=impure.there)
     with Profile():
         is_blind = sys.getprofile() is not None
         if is_blind:

@@ -7,11 +7,11 @@ from collections import Counter
 from contextlib import suppress
 from functools import lru_cache
 from threading import Lock, RLock
-from typing import IO, Any, Final, NoReturn
+from typing import IO, Any, Final, NoReturn, TypeAlias
 
 from loopcore.hooks.fold import fold
 from loopcore.runtime.model import Model
-from loopcore.runtime.purity import Lookout, Returned, blame, returned
+from loopcore.runtime.purity import Lookout, Returned, blame, returned, worlds
 from loopcore.runtime.tool import Tool
 from loopcore.tools import ToolSpec
 
@@ -51,6 +51,10 @@ def rlock_of() -> Any:  # noqa: ANN401  # as above
     return RLock()
 
 
+Watched: TypeAlias = tuple[str | None, str, str]
+"""What a hook said (None if it is not there), what else it did, and by which calls."""
+
+
 def _said(hook: Any, point: Any, view: Any) -> str:  # noqa: ANN401  # as they were packed
     folded = fold((hook,), point, view)
     if folded.fault:
@@ -59,24 +63,28 @@ def _said(hook: Any, point: Any, view: Any) -> str:  # noqa: ANN401  # as they w
     return said_text(returned(point, answer))
 
 
-def _watched(hook: Any, point: Any, view: Any) -> tuple[str, str]:  # noqa: ANN401  # as above
-    """What a hook says, and which clock or chance it reached, as a sentence.
+def _watched(hook: Any, point: Any, view: Any) -> Watched:  # noqa: ANN401  # as above
+    """What a hook says, what it does that it may not, and by which calls.
 
     Here nothing is remembered yet: what a cache kept from the watch over there, it does
     not keep from this one. The first call may read files, as a time zone does once.
     """
     with Lookout(hook.functions[point], around=False) as watch:
         said = _said(hook, point, view)
-    found = [reach for reach in watch.found if reach.world in ("clock", "randomness")]
-    return said, blame(found) if found else ""
+    found = [reach for reach in watch.found if reach.world not in ONCE]
+    return said, worlds(found), blame(found) if found else ""
+
+
+ONCE: Final = frozenset(("I/O", "global state"))
+"""Worlds that a first call may reach: for a file of time zones, and a cache."""
 
 
 WATCHED: Final = 4
 """So many views of a hook at a point are watched: what it keeps, it keeps at the first."""
 
 
-def _unwatched(hook: Any, point: Any, view: Any) -> tuple[str, str]:  # noqa: ANN401  # as above
-    return _said(hook, point, view), ""
+def _unwatched(hook: Any, point: Any, view: Any) -> Watched:  # noqa: ANN401  # as above
+    return _said(hook, point, view), "", ""
 
 
 def _asked(packed: bytes) -> object:
@@ -92,12 +100,12 @@ def _asked(packed: bytes) -> object:
     except Exception as problem:  # noqa: BLE001  # whatever loading them does
         return f"{type(problem).__name__}: {problem}"
     lost = {n: hook for n, hook in enumerate(loaded) if isinstance(hook, str)}
-    said: list[tuple[str | None, str]] = []
+    said: list[Watched] = []
     times: Counter[tuple[int, str]] = Counter()
     for n, point, view in asks:
         times[n, point] += 1
         say = _watched if times[n, point] <= WATCHED else _unwatched
-        said.append((None, "") if n in lost else say(loaded[n], point, shown[view]))
+        said.append((None, "", "") if n in lost else say(loaded[n], point, shown[view]))
     return {"said": said, "lost": list(lost.items())}
 
 

@@ -1,7 +1,7 @@
 """What a hook reaches beside its view, and whether that makes a difference."""
 
 from loopcore.runtime.purity.around import named_around, reachable
-from loopcore.runtime.purity.blame import blame
+from loopcore.runtime.purity.blame import blame, worlds
 from loopcore.runtime.purity.differences import (
     Returned,
     brief,
@@ -27,4 +27,5 @@ __all__ = [
     "named_around",
     "reachable",
     "returned",
+    "worlds",
 ]

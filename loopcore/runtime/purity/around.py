@@ -2,11 +2,13 @@
 
 import functools
 import itertools
+import queue
 import random
 import sys
+import threading
 import types
 from array import array
-from collections import deque
+from collections import UserDict, UserList, deque
 from collections.abc import Callable, Iterator
 from enum import Enum
 from io import BytesIO, StringIO
@@ -250,7 +252,11 @@ READ: Final[tuple[tuple[Any, Reader], ...]] = (
         (StringIO, BytesIO),
         lambda _, v, __: None if v.closed else (v.getvalue(), v.tell()),
     ),
-    (types.SimpleNamespace, lambda look, v, depth: look.pairs(vars(v), depth)),
+    (
+        (types.SimpleNamespace, threading.local, UserDict, UserList),
+        lambda look, v, depth: look.pairs(vars(v), depth),
+    ),
+    ((queue.Queue, queue.SimpleQueue), lambda _, v, __: v.qsize()),
     (types.GeneratorType, lambda look, v, depth: look.frame(v.gi_frame, depth)),
     (random.SystemRandom, lambda _, v, __: Same(v)),
     (random.Random, lambda _, v, __: v.getstate()),

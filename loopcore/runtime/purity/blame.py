@@ -6,9 +6,18 @@ from typing import Final
 from loopcore.runtime.purity.watch import Reach
 from loopcore.runtime.purity.world import World
 
+WORLDS: Final[dict[World, str]] = {
+    "clock": "reads the clock",
+    "time zone": "reads the machine's time zone",
+    "randomness": "draws a random number",
+    "environment": "reads the environment",
+    "I/O": "does input or output",
+    "global state": "remembers something outside of the run",
+}
 SEED: Final = "Use the seed and the time in the view: `view.state.seed`, `view.now`."
 INSTEAD: Final[dict[World, str]] = {
     "clock": SEED,
+    "time zone": "Say which is meant, as in `datetime.fromtimestamp(view.now or 0, UTC)`.",
     "randomness": SEED,
     "environment": "Read it where the hook is made, outside of the function, and pass the "
     "value in.",
@@ -17,6 +26,11 @@ INSTEAD: Final[dict[World, str]] = {
     "global state": "Keep what it remembers in its memo, which is saved, forked and replayed "
     "with the run: `Hooks(..., memo=...)`, `view.memo`.",
 }
+
+
+def worlds(reached: Iterable[Reach]) -> str:
+    """What a hook does that reached this, such as "reads the clock"."""
+    return " and ".join(dict.fromkeys(WORLDS[reach.world] for reach in reached))
 
 
 def blame(reached: Iterable[Reach]) -> str:

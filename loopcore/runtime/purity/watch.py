@@ -128,7 +128,7 @@ class Lookout:
 
     def _seeded(self, frame: FrameType) -> None:
         """A generator that is made here with a seed is as pure as its seed."""
-        if frame.f_locals.get("a") is None:
+        if frame.f_locals["self"] is SHARED or frame.f_locals.get("a") is None:
             self._reach("randomness", frame)
         else:
             self._made.append(frame.f_locals["self"])
@@ -146,7 +146,7 @@ class Lookout:
             if (top in READERS and not own) or keeps_to_itself(top, world):
                 return
             if own or one.f_code.co_filename == self._file:
-                if inner and world == "environment" and not _is_asked(inner, top):
+                if world in SETTLED and not _is_asked(one, inner):
                     return
                 how = _how(named_as(inner) if inner else called)
                 self._note(Reach(world, how, one.f_code.co_filename, one.f_lineno))
@@ -170,9 +170,21 @@ def _top(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
-def _is_asked(called: FrameType, caller: str) -> bool:
-    """Whether a library that reads the environment was called for that, or is its own."""
-    return _top(called) in {caller, *SETTINGS}
+def _is_asked(caller: FrameType, called: FrameType | None) -> bool:
+    """Whether the function asks for that: by a library that is for it, or by itself.
+
+    What stands at the head of a module that it imports is read where it is made.
+    """
+    if caller.f_code.co_name == "<module>":
+        return False
+    return called is None or _top(called) in {_top(caller), *SETTINGS}
+
+
+SETTLED: Final = frozenset(("environment", "time zone"))
+"""What a program may read as it is made, and libraries on their own account."""
+
+SHARED: Final[object] = getattr(random.seed, "__self__", None)
+"""The generator of the whole program: whoever seeds it changes what others draw."""
 
 
 VALUES: Final = frozenset(
@@ -197,6 +209,7 @@ def _how(named: str) -> str:
 
 
 SAID: Final = (
+    ("random.seed", "seeds the generator that all share, by random.seed()"),
     ("_Environ.", "reads os.environ"),
     ("collections.abc.Mapping", "reads os.environ"),
 )
@@ -210,7 +223,12 @@ def _left(root: Root) -> Reach:
 def _arguments(frame: FrameType) -> int:
     """How many arguments the call has that this frame is at."""
     op = frame.f_code.co_code[frame.f_lasti]
-    return frame.f_code.co_code[frame.f_lasti + 1] if dis.opname[op] in CALLS else 1
+    known = dis.opname[op] in CALLS
+    return frame.f_code.co_code[frame.f_lasti + 1] if known else UNKNOWN
 
 
-CALLS: Final = frozenset(("CALL", "PRECALL", "CALL_FUNCTION", "CALL_METHOD"))
+CALLS: Final = frozenset(
+    ("CALL", "CALL_KW", "PRECALL", "CALL_FUNCTION", "CALL_METHOD", "CALL_FUNCTION_KW")
+)
+UNKNOWN: Final = 9
+"""Arguments that are handed on, `f(*these)`: all that there may be."""

@@ -7,10 +7,13 @@ written in Python comes down to these, but for a few that are named here.
 import contextvars
 import random
 from collections.abc import Callable
+from datetime import datetime
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final, Literal, TypeAlias
 
-World: TypeAlias = Literal["clock", "randomness", "environment", "I/O", "global state"]
+World: TypeAlias = Literal[
+    "clock", "time zone", "randomness", "environment", "I/O", "global state"
+]
 
 CLOCKS: Final = frozenset(
     f"{name}{unit}"
@@ -30,6 +33,9 @@ READS_THE_CLOCK: Final = {
 """Functions of `time` that read the clock if they are given no time: with so many arguments."""
 
 DATES: Final = frozenset(("now", "utcnow", "today"))
+
+ZONED: Final = frozenset(("localtime", "ctime", "mktime", "tzset"))
+"""Functions of `time` that ask for the zone that the machine is set to."""
 
 ENVIRONMENT: Final = frozenset(
     (
@@ -103,7 +109,7 @@ BUILT_IN: Final[dict[tuple[str, str], World]] = {
 
 def keeps_to_itself(package: str, world: World) -> bool:
     """Whether a package reaches a world only for itself: lines of a log are dated."""
-    return package == "logging" and world in ("clock", "environment")
+    return package == "logging" and world in ("clock", "time zone", "environment")
 
 
 def world_of_code(module: str, code: CodeType) -> World | None:
@@ -120,11 +126,27 @@ def world_of_builtin(function: Any, arguments: Callable[[], int]) -> World | Non
     if isinstance(owner, contextvars.ContextVar):
         return "global state"
     if isinstance(owner, type):
-        dated = owner.__module__ == "datetime" or _is_date(owner)
-        return "clock" if dated and name in DATES else None
+        return _of_dates(owner, name, arguments) if _is_date(owner) else None
+    if isinstance(owner, datetime):
+        return "time zone" if _takes_the_zone(owner, name, arguments) else None
     if isinstance(owner, random.Random):
         return "randomness" if name in DRAWS else None
     return _of_object(type(owner))
+
+
+def _of_dates(owner: type, name: str, arguments: Callable[[], int]) -> World | None:
+    """What a class of dates or times reaches; a time can be given its zone."""
+    if name == "fromtimestamp":
+        said = issubclass(owner, datetime) and arguments() > 1
+        return None if said else "time zone"
+    return "clock" if name in DATES else None
+
+
+def _takes_the_zone(owner: datetime, name: str, arguments: Callable[[], int]) -> bool:
+    """Whether the machine's zone is taken for one that was not said."""
+    if name == "astimezone":
+        return owner.tzinfo is None or arguments() == 0
+    return name == "timestamp" and owner.tzinfo is None
 
 
 def _is_date(owner: type) -> bool:
@@ -162,7 +184,9 @@ def _of_time(name: str, arguments: Callable[[], int]) -> World | None:
     if name == "sleep":
         return "I/O"
     reads = name in READS_THE_CLOCK and READS_THE_CLOCK[name] >= arguments()
-    return "clock" if reads or name in CLOCKS else None
+    if reads or name in CLOCKS:
+        return "clock"
+    return "time zone" if name in ZONED else None
 
 
 def _of_system(name: str) -> World | None:

@@ -165,9 +165,7 @@ class Check:
         return None
 
 
-BLIND: Final = (
-    "a profiler is running, so it is not seen which files and settings hooks read"
-)
+BLIND: Final = "a profiler is running, so it is not seen which files hooks read"
 
 LONG_REPR: Final = "Generating overly large repr"
 """Hypothesis warns so of what it prints for itself; the runs are made up here."""

@@ -75,7 +75,7 @@ def _all_said(
     for answer in answers:
         _refuse_reaching(asked, answer["said"])
     here = [said_text(sample.said) for sample in asked]
-    _compare(asked, here, [[said for said, _ in a["said"]] for a in answers])
+    _compare(asked, here, [[said for said, *_ in a["said"]] for a in answers])
     names = dict.fromkeys(why for a in answers for _, why in a["lost"])
     return (*troubles, *(f"a hook {TO_OTHERS}: {why}" for why in names))
 
@@ -87,14 +87,13 @@ def _points(asked: list[Sample]) -> list[tuple[Hooks, PointName]]:
     return list(found.values())
 
 
-def _refuse_reaching(asked: list[Sample], said: list[tuple[str, str]]) -> None:
+def _refuse_reaching(asked: list[Sample], said: list[tuple[str, str, str]]) -> None:
     """A clock that was read once, and kept where the watch did not see it."""
-    for sample, (_, reached) in zip(asked, said, strict=True):
+    for sample, (_, does, reached) in zip(asked, said, strict=True):
         if reached:
             sentence = (
-                f"Hook {sample.hook.name!r} reads a clock or draws a random number at "
-                f"{sample.point}, the first time it is asked in a process. "
-                f"{_placed(reached, sample)}"
+                f"Hook {sample.hook.name!r} {does} at {sample.point}, the first time it is "
+                f"asked in a process. {_placed(reached, sample)}"
             )
             raise _at(sample, "pure", sentence)
 

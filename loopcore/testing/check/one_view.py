@@ -18,6 +18,7 @@ from loopcore.runtime.purity import (
     brief,
     differing,
     is_same,
+    worlds,
 )
 from loopcore.testing.check.asking import Asked, ask, failing, place, written
 from loopcore.testing.check.broken import broken
@@ -141,8 +142,8 @@ def _pure(
         )
         raise broken("pure", hook.name, sentence, view)
     if watch.found:
-        worlds = " and ".join(dict.fromkeys(WORLDS[r.world] for r in watch.found))
-        sentence = f"Hook {hook.name!r} {worlds} at {point}. {blame(watch.found)}"
+        does = worlds(watch.found)
+        sentence = f"Hook {hook.name!r} {does} at {point}. {blame(watch.found)}"
         raise broken("pure", hook.name, sentence, view)
 
 
@@ -160,15 +161,6 @@ def _steady(heard: Heard, asked: Asked) -> None:
         "`Hooks(..., memo=...)`, `view.memo`."
     )
     raise broken("forked", hook.name, sentence, heard.copy)
-
-
-WORLDS: Final = {
-    "clock": "reads the clock",
-    "randomness": "draws a random number",
-    "environment": "reads the environment",
-    "I/O": "does input or output",
-    "global state": "remembers something outside of the run",
-}
 
 
 def _equal(hook: Hooks, point: PointName, copy: Any, first: Asked) -> None:  # noqa: ANN401  # a view
