@@ -251,3 +251,29 @@ def test_a_call_that_was_cancelled_is_explained(path: Path) -> None:
 
     assert said[""] == 'message 3 · result of look {"at":"a"} · turn 1 · cancelled'
     assert said["ended"] == "cancelled (input 3, Abort)"
+
+
+# Another configuration than the one that was recorded.
+
+
+@pytest.mark.parametrize("what", ["message 2", "stop", "request r1.1.1.model.1"])
+@pytest.mark.parametrize(
+    ("under", "noted"),
+    [
+        (config(), []),
+        (config(Hooks("brief", transform_context=lambda _: [UserMessage("Hm.")])), [1]),
+    ],
+    ids=["the same", "another"],
+)
+def test_what_another_configuration_makes_of_a_record_is_told_as_such(
+    path: Path, what: str, under: LoopConfig, noted: list[int]
+) -> None:
+    recorded(config(), path, looking("a"), "done")
+
+    said = explain(under, Journal.read(path).unwrap(), what).splitlines()
+
+    assert [
+        f"(input {number} led elsewhere when this was recorded: what is told is what "
+        "comes of it now)"
+        for number in noted
+    ] == [line for line in said if line.startswith("(input")]

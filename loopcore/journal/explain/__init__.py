@@ -35,7 +35,7 @@ def explain(config: AnyConfig, journal: Journal, what: int | str) -> str:
     if tell is None:
         raise ValueError(WHAT.format(what))
     lines = [one_line(line) for line in tell(past, rest.strip())]
-    return "\n".join([*lines, *([past.refused] if past.refused else [])])
+    return "\n".join([*lines, *past.notes])
 
 
 TELL: Final[dict[str, Callable[[Past, str], Iterator[str]]]] = {

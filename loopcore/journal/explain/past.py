@@ -1,6 +1,7 @@
 """A journal folded again, to be asked about."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final, NoReturn
 
 import attrs
@@ -29,22 +30,28 @@ class Past:
     end: State
     messages: list[Stored]
     effects: dict[str, Performed]
-    refused: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def folded(config: AnyConfig, journal: Journal) -> Past:
     """The journal, folded as far as its inputs fit."""
-    found: list[Step] = []
-    refused = ""
-    for one in steps(config, journal):
-        if isinstance(one, Refused):
-            refused = f"(the record goes on, but input {one.number} no longer fits)"
-            break
-        found.append(one)
-    taken = tuple(found)
+    every = tuple(steps(config, journal))
+    taken = tuple(one for one in every if isinstance(one, Step))
     end = taken[-1].state if taken else journal.start
     messages = stored(journal.start.transcript, journal.run_id, taken)
-    return Past(journal, taken, end, messages, performed(taken), refused)
+    return Past(journal, taken, end, messages, performed(taken), _notes(every))
+
+
+def _notes(every: tuple[Step | Refused, ...]) -> tuple[str, ...]:
+    """What to know of all that is told: the record may be of another configuration."""
+    strayed = (s.number for s in every if isinstance(s, Step) and s.led != s.entry.led)
+    refused = (one.number for one in every if isinstance(one, Refused))
+    first = [ELSEWHERE.format(number) for number in islice(strayed, 1)]
+    return (*first, *(NO_LONGER.format(number) for number in refused))
+
+
+ELSEWHERE: Final = "(input {} led elsewhere when this was recorded: what is told is what comes of it now)"
+NO_LONGER: Final = "(the record goes on, but input {} no longer fits)"
 
 
 def unknown(text: str) -> NoReturn:
