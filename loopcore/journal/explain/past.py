@@ -50,7 +50,10 @@ def _notes(every: tuple[Step | Refused, ...]) -> tuple[str, ...]:
     return (*first, *(NO_LONGER.format(number) for number in refused))
 
 
-ELSEWHERE: Final = "(input {} led elsewhere when this was recorded: what is told is what comes of it now)"
+ELSEWHERE: Final = (
+    "(input {} led elsewhere when this was recorded: what is told is what comes of it "
+    "now)"
+)
 NO_LONGER: Final = "(the record goes on, but input {} no longer fits)"
 
 
