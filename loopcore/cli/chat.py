@@ -50,19 +50,20 @@ class Chat:
 
     def talk(self) -> None:
         """Ask what waits, then take one line after the other: a prompt or a command."""
-        say, is_first = self.session.show.say, True
+        self._try(lambda: self._prompt(""))
         while not self._over:
-            try:
-                if is_first:
-                    is_first = False
-                    self._prompt("")
-                self._take(self._ask("> ").strip())
-            except EOFError:
-                self._over = True
-            except KeyboardInterrupt:
-                say("Ctrl-D or /quit ends the conversation.")
-            except (Mistake, Rejected, ValueError) as problem:
-                say(str(problem))
+            self._try(lambda: self._take(self._ask("> ").strip()))
+
+    def _try(self, action: Callable[[], None]) -> None:
+        say = self.session.show.say
+        try:
+            action()
+        except EOFError:
+            self._over = True
+        except KeyboardInterrupt:
+            say("Ctrl-D or /quit ends the conversation.")
+        except (Mistake, Rejected, ValueError) as problem:
+            say(str(problem))
 
     @property
     def talked(self) -> bool:

@@ -54,13 +54,16 @@ class Conversation:
     async def _follow(self) -> None:
         began = time.perf_counter()
         try:
-            with self._stoppable():
-                async for event in self.live:
-                    self._show.event(event)
+            await self._shown()
         except BaseException:
             async with self.live:  # what is in flight is cancelled and awaited
                 raise
         self._seconds += time.perf_counter() - began
+
+    async def _shown(self) -> None:
+        with self._stoppable():
+            async for event in self.live:
+                self._show.event(event)
 
     @contextmanager
     def _stoppable(self) -> Generator[None]:
@@ -93,16 +96,19 @@ class Conversation:
 
     def _decide(self) -> bool:
         """Ask about what was not put off; whether anything was decided."""
-        before = self.live.state
+        before, ask = self.live.state, self.ask
+        if ask is None:
+            return False
         try:
             for effect in before.approvals:
-                if self.ask is not None and effect.id not in self._later:
-                    self._decide_on(effect, self.ask)
+                self._decide_on(effect, ask)
         except KeyboardInterrupt:
             self._abort()
         return self.live.state is not before
 
     def _decide_on(self, effect: RequestApproval, ask: Ask) -> None:
+        if effect.id in self._later:
+            return
         self._show.asked(effect)
         while answer := decided(effect, ask, self._show.say):
             try:

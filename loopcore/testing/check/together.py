@@ -31,10 +31,10 @@ def stand_together(hooks: Hooked, point: PointName, view: Any) -> None:  # noqa:
     named = {hook.name: hook for hook in hooks}
     for place_of, (name, update) in enumerate(folded.wrote):
         later = folded.wrote[place_of + 1 :]
-        for field in LIMITS:
-            wrote = getattr(update, field, UNSET)
-            if wrote is not UNSET:
-                _kept(named, point, view, (name, field, wrote, later))
+        written = [f for f in LIMITS if getattr(update, f, UNSET) is not UNSET]
+        for field in written:
+            wrote = getattr(update, field)
+            _kept(named, point, view, (name, field, wrote, later))
     if point == "before_tool_call":
         _still_passes(hooks, point, view, folded)
 

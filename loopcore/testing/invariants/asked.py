@@ -52,11 +52,9 @@ class Memories:
             memos.setdefault(state.run_id, dict(state.memos))
         for one in moment.passes:
             memos.setdefault(one.run_id, dict(one.view.state.memos))
-            for said in one.taken:
-                wrote = said.wrote or EMPTY
-                if "memo" in wrote:
-                    mine = {**memos[one.run_id], said.hook: wrote["memo"]}
-                    memos[one.run_id] = mine
+            written = ((said.hook, said.wrote or EMPTY) for said in one.taken)
+            new = {hook: wrote["memo"] for hook, wrote in written if "memo" in wrote}
+            memos[one.run_id] = {**memos[one.run_id], **new}
         for state in family(moment.after):
             wanted, found = memos.get(state.run_id, {}), dict(state.memos)
             hold(found == wanted, "memories are {}, not {}", found, wanted)

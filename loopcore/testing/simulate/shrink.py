@@ -64,10 +64,10 @@ def _fewer_beside(plan: Plan) -> Iterator[Plan]:
     for n, one in enumerate(plan.beside):
         before, after = plan.beside[:n], plan.beside[n + 1 :]
         yield evolve(plan, beside=(*before, *after))
-        for moment in sorted({0, one.moment // 2, one.moment - 1}):
-            if 0 <= moment < one.moment:
-                earlier = evolve(one, moment=moment)
-                yield evolve(plan, beside=(*before, earlier, *after))
+        moments = {0, one.moment // 2, one.moment - 1}
+        for moment in sorted(m for m in moments if 0 <= m < one.moment):
+            earlier = evolve(one, moment=moment)
+            yield evolve(plan, beside=(*before, earlier, *after))
 
 
 def _shorter(plan: Plan) -> Iterator[Plan]:

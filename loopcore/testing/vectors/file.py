@@ -1,11 +1,12 @@
 """The file of vectors: JSON Lines, a header and then one step a line."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from attrs import field, frozen
 
@@ -22,6 +23,8 @@ from loopcore.frozen import (
 from loopcore.inputs import Input
 from loopcore.state import State
 from loopcore.testing.vectors.form import Form
+
+T = TypeVar("T")
 
 FORMAT: Final = "loopcore.vectors"
 VERSION: Final = 1
@@ -72,19 +75,11 @@ class Vectors:
         Raises:
             ValueError: naming the line that is none.
         """
-        configs: dict[str, Form] = {}
-        steps: list[Vector] = []
-        with Path(path).open(encoding="utf-8", newline="\n") as lines:
-            for number, line in enumerate(lines, 1):
-                try:
-                    data = json.loads(line)
-                    if number == 1:
-                        configs = _header(data)
-                    else:
-                        steps.append(_step(data, configs))
-                except (DecodeError, ValueError) as problem:
-                    message = f"{path}, line {number}: {problem}"
-                    raise ValueError(message) from None
+        with Path(path).open(encoding="utf-8", newline="\n") as file:
+            lines = ((f"{path}, line {n}", line) for n, line in enumerate(file, 1))
+            configs = next((_read(_header, *line) for line in lines), dict[str, Form]())
+            step = partial(_step, configs=configs)
+            steps = [_read(step, *line) for line in lines]
         if not steps:
             message = f"{path}: holds no vectors"
             raise ValueError(message)
@@ -102,6 +97,14 @@ class Vectors:
         """Write them to a file."""
         text = "".join(f"{line}\n" for line in self.lines())
         Path(path).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _read(read: Callable[[Json], T], place: str, line: str) -> T:
+    try:
+        return read(json.loads(line))
+    except (DecodeError, ValueError) as problem:
+        message = f"{place}: {problem}"
+        raise ValueError(message) from None
 
 
 def _step(data: Json, configs: Mapping[str, Form]) -> Vector:

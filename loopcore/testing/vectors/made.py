@@ -119,13 +119,19 @@ def made() -> Vectors:
     steps: list[Vector] = []
     refused = set[Hashable]()
     for name, walk in WALKS.items():
-        seen, count = set[Hashable](), len(steps)
-        for taken in _all(walk):
-            known = refused if isinstance(taken.came, Failure) else seen
-            if taken.kind() not in known:
-                known.add(taken.kind())
-                steps.append(taken.vector(f"{name} {len(steps) - count + 1}", name))
+        new = enumerate(_new(walk, refused), 1)
+        steps += [taken.vector(f"{name} {n}", name) for n, taken in new]
     return Vectors({name: walk.form for name, walk in WALKS.items()}, tuple(steps))
+
+
+def _new(walk: Walk, refused: set[Hashable]) -> Iterator[Taken]:
+    """The first step of each kind; of a refusal, the first in all walks."""
+    seen = set[Hashable]()
+    for taken in _all(walk):
+        known = refused if isinstance(taken.came, Failure) else seen
+        if taken.kind() not in known:
+            known.add(taken.kind())
+            yield taken
 
 
 def told(before: State, after: State, effects: Effects) -> dict[str, Any]:
