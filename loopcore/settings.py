@@ -40,8 +40,14 @@ def model_id(model: ModelLike) -> str:
 
 
 def specs(tools: Iterable[ToolLike]) -> tuple[ToolSpec, ...]:
-    """The data halves of these tools."""
-    return tuple(map(spec_of, tools))
+    """The data halves of these tools; of two that share a name the first, as services want.
+
+    Source: D75.
+    """
+    named: dict[str, ToolSpec] = {}
+    for spec in map(spec_of, tools):
+        named.setdefault(spec.name, spec)
+    return tuple(named.values())
 
 
 def model_or_unset(model: ModelLike | Unset) -> str | Unset:

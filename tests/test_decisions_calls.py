@@ -474,6 +474,32 @@ def test_of_two_tools_that_a_hook_offers_the_first_wins() -> None:
     assert run.tool("a").spec == twins[0]
 
 
+A, B, A_TOO = spec("a"), spec("b"), typed("a", n="string")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Hooks(transform_context=lambda v: ContextUpdate(tools=[*v.tools, A_TOO])),
+        Hooks(prepare_next_turn=lambda v: TurnUpdate("on", tools=[*v.tools, A_TOO])),
+    ],
+)
+def test_no_request_offers_two_tools_of_one_name(rule: Hooks) -> None:
+    """D75: services refuse such a request."""
+    run = begin(config(rule, tools=[A, B])).says("hi")
+    run = run if run.state.waiting else run.give("go on")
+
+    assert [(A, B)] * 2 == [request.tools for request in run.requests]
+
+
+def test_no_input_offers_two_tools_of_one_name() -> None:
+    """D75."""
+    run = begin(config(), Prompt("go", tools=[A, B, A_TOO])).fails()
+    run = run.give(Continue(tools=[B, A, A_TOO]))
+
+    assert [(A, B), (B, A)] == [request.tools for request in run.requests]
+
+
 @pytest.mark.parametrize("elsewhere", [True, False])
 def test_a_tool_that_only_a_hook_offered_is_wanted(elsewhere: bool) -> None:  # noqa: FBT001
     """D76: the effect says what was offered; an `unknown_tool` answer is like any other."""
