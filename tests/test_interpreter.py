@@ -141,6 +141,17 @@ def test_whatever_a_model_does_is_a_reply_or_an_error(
     assert value_of(Interpreter(failing(problem)), ASK) == expected
 
 
+def test_a_call_that_is_not_async_says_what_it_has_to_be() -> None:
+    def plain(effect: CallModel, tell: Tell) -> Any:  # noqa: ARG001  # as a model's call
+        return AssistantMessage("hi")
+
+    assert value_of(Interpreter(Model("test:model", plain)), ASK) == ModelError(
+        "The call of test:model gave an AssistantMessage, which cannot be awaited: make "
+        "it an `async def`.",
+        "bad_response",
+    )
+
+
 def test_a_model_that_is_not_here_names_the_hook_that_chose_it() -> None:
     """D74."""
     effect = CallModel(

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from inspect import isawaitable
+from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
 
 from loopcore.effects import CallModel
 from loopcore.events import Tell
+from loopcore.frozen import a
 from loopcore.messages import AssistantMessage, ModelError
 from loopcore.runtime.context import Cancelled
 from loopcore.runtime.outcome import cancelled_from_outside, spoken
@@ -21,7 +23,8 @@ Call: TypeAlias = Callable[[CallModel, Tell], Awaitable[Called]]
 class Model:
     """A model's two halves: its identity "provider:name", and the call.
 
-    `call` reports what it gets piece by piece. It returns failures, as a `ModelError`.
+    `call`, an `async def`, reports what it gets piece by piece. It returns failures, as a
+    `ModelError`.
     """
 
     id: str
@@ -34,7 +37,9 @@ async def call_model(
     """What a model gave. Whatever it raises or returns, it is a reply or an error."""
     name = f"model {model.id} ({effect.id})"
     try:
-        work = model.call(effect, tell)
+        work: Any = model.call(effect, tell)
+        if not isawaitable(work):
+            return ModelError(NOT_AWAITED.format(model.id, a(work)), "bad_response")
         called: Any = await in_task(work, name, Cancelled(), grace)
     except asyncio.CancelledError as problem:
         if cancelled_from_outside():
@@ -46,7 +51,10 @@ async def call_model(
         return ModelError(spoken(problem), "raised")
     if isinstance(called, AssistantMessage | ModelError):
         return called
-    return ModelError(WRONG.format(model.id, type(called).__name__), "bad_response")
+    return ModelError(WRONG.format(model.id, a(called)), "bad_response")
 
 
-WRONG = "{} gave a {}; a model gives an AssistantMessage or a ModelError"
+WRONG: Final = "{} gave {}; a model gives an AssistantMessage or a ModelError"
+NOT_AWAITED: Final = (
+    "The call of {} gave {}, which cannot be awaited: make it an `async def`."
+)
