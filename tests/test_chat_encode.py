@@ -36,6 +36,7 @@ from loopcore_adapters.chat.dialects import (
     OPENROUTER,
     TEMPLATE,
     VLLM,
+    XAI,
 )
 from loopcore_adapters.loose import Json
 from loopcore_adapters.providers import PROVIDERS
@@ -44,6 +45,16 @@ MODEL: Final = "openai:gpt-5.2"
 CAT: Final = Image("Y2F0", "image/png")
 DOG: Final = Image("ZG9n", "image/jpeg")
 USER: Final = UserMessage("hi")
+
+
+TAKERS: Final = [
+    *((OPENAI, name, False) for name in ("gpt-4o", "gpt-4.1-mini", "gpt-5-chat")),
+    *((OPENAI, name, True) for name in ("gpt-5.2", "o3", "gpt-5-mini")),
+    *((XAI, name, False) for name in ("grok-3", "grok-4-0709", "grok-4-1-fast")),
+    *((XAI, name, False) for name in ("grok-code-fast-1", "grok-4.20-0309-reasoning")),
+    *((XAI, name, True) for name in ("grok-3-mini", "grok-4", "grok-4.3", "grok-5")),
+]
+"""Models by their names, and whether they can be asked how much to think."""
 
 
 def sent(
@@ -598,6 +609,16 @@ class TestDialects:
         asked = CallModel("i", f"acme:{name}", [USER], thinking="off")
         assert json.loads(encode(asked, dialect).body)["reasoning_effort"] == "low"
         assert sent([USER], dialect, thinking="off")["reasoning_effort"] == "none"
+
+    @pytest.mark.parametrize("level", ["off", "low", "high"])
+    @pytest.mark.parametrize(("dialect", "name", "takes"), TAKERS)
+    def test_ask_no_effort_of_what_takes_none(
+        self, dialect: Dialect, name: str, level: Json, *, takes: bool
+    ) -> None:
+        """A run that thinks may be handed over to a model that cannot be asked to."""
+        call = CallModel("i", f"acme:{name}", [USER], thinking=level)
+        body = json.loads(encode(call, dialect).body)
+        assert ("reasoning_effort" in body) is takes
 
     def test_without_images_have_stand_ins(self) -> None:
         """R3, R4, vector 88: one for a run of images, in its place."""

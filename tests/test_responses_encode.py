@@ -239,6 +239,23 @@ class TestThinking:
     def test_is_not_spoken_of_unless_asked(self) -> None:
         assert "reasoning" not in sent([USER], thinking=None)
 
+    @pytest.mark.parametrize("level", ["off", "low", "high"])
+    @pytest.mark.parametrize(
+        ("dialect", "name", "takes"),
+        [
+            (OPENAI, "gpt-4o", False),
+            (OPENAI, "gpt-5.2", True),
+            (XAI, "grok-4-1-fast-reasoning", False),
+            (XAI, "grok-4.3", True),
+        ],
+    )
+    def test_is_asked_of_no_model_that_takes_none(
+        self, dialect: Dialect, name: str, level: Json, *, takes: bool
+    ) -> None:
+        """A run that thinks may be handed over to a model that cannot be asked to."""
+        body = sent([USER], dialect, model=f"acme:{name}", thinking=level)
+        assert ("reasoning" in body) is takes
+
     def test_of_the_options_comes_first(self) -> None:
         """What they do not say is filled in."""
         given = {"reasoning": {"effort": "minimal"}}

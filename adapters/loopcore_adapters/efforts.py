@@ -1,10 +1,18 @@
-"""The least that models think which know no effort "none": OpenAI's, by their names."""
+"""How much a model is asked to think, where not all of a server's take every effort."""
 
 import re
+from collections.abc import Mapping
 from typing import Final, TypeAlias
 
+from loopcore import CallModel
+from loopcore_adapters.loose import Json
+
+Asked: TypeAlias = dict[str, Json]
+Efforts: TypeAlias = Mapping[str, Mapping[str, Json]]
+"""For each level of thinking, the fields of the request that ask for it."""
+
 Least: TypeAlias = tuple[tuple[re.Pattern[str], str], ...]
-"""For the names of some models, the effort that is the least; empty for what never thinks."""
+"""For the names of some models, the effort that is the least; empty for what takes none."""
 
 UNTHINKING: Final = re.compile(
     r"(ft:)?(gpt-3\.5|gpt-4|chatgpt-4o).*|gpt-5[.\d]*-chat.*"
@@ -22,11 +30,34 @@ OPENAI: Final[Least] = (
 OPEN: Final[Least] = ((re.compile(r"(.*/)?gpt-oss.*"), "low"),)
 """OpenAI's open models, wherever they are served: they always think."""
 
+XAI: Final[Least] = (
+    (
+        re.compile(
+            r"grok-[23](?!-mini).*|grok-4-(0709|fast|1-fast).*"
+            r"|grok-4\.20(?!-multi-agent).*|grok-(code|build|composer).*"
+        ),
+        "",
+    ),
+)
+"""Those that think as they think, or not at all, and refuse to be asked."""
 
-def least(known: Least, name: str) -> str | None:
-    """The least effort of the model of this name; None if nothing special is known of it.
 
-    >>> least(OPENAI, "gpt-5-mini"), least(OPENAI, "gpt-4o"), least(OPENAI, "gpt-5.2")
-    ('minimal', '', None)
+def asked(call: CallModel, known: Least, efforts: Efforts, field: str) -> Asked:
+    """The fields that say how much to think; none for a model that takes none.
+
+    Args:
+        call: the effect.
+        known: what is special of some models.
+        efforts: the fields for each level; a level that is not here is not sent.
+        field: the one that has the effort.
     """
+    least = _least(known, call.model.partition(":")[2])
+    if least == "":
+        return {}
+    if least and call.thinking == "off":
+        return {field: least}
+    return dict(efforts.get(call.thinking or "", {}))
+
+
+def _least(known: Least, name: str) -> str | None:
     return next((effort for names, effort in known if names.fullmatch(name)), None)

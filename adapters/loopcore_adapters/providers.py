@@ -22,6 +22,7 @@ from loopcore_adapters.chat.dialects import (
     QWEN,
     TEMPLATE,
     VLLM,
+    XAI,
     ZAI,
 )
 from loopcore_adapters.responses import dialect as dialects
@@ -127,7 +128,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
     "xai": Provider(
         "https://api.x.ai/v1",
         "XAI_API_KEY",
-        {**_responses(dialects.XAI), **_chat(EFFORT)},
+        {**_responses(dialects.XAI), **_chat(XAI)},
     ),
     "groq": Provider("https://api.groq.com/openai/v1", "GROQ_API_KEY", _chat(GROQ)),
     "cerebras": Provider(
@@ -152,6 +153,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
     ),
     "sglang": Provider("http://127.0.0.1:30000/v1", wires=_chat(TEMPLATE)),
     "lmstudio": Provider(
-        "http://127.0.0.1:1234/v1", wires={**_chat(EFFORT), **MESSAGES, **RESPONSES}
+        "http://127.0.0.1:1234/v1",
+        wires={**_chat(EFFORT), **MESSAGES, **_responses(dialects.LMSTUDIO)},
     ),
 }

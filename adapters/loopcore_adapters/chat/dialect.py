@@ -2,15 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 from attrs import field, frozen
 
-from loopcore_adapters.efforts import Least
+from loopcore_adapters.efforts import Efforts, Least
 from loopcore_adapters.loose import Json
-
-Efforts: TypeAlias = Mapping[str, Mapping[str, Json]]
-"""For each level of thinking, the fields of the request that ask for it."""
 
 
 def effort(off: str = "none") -> Efforts:
@@ -28,7 +25,7 @@ class Dialect:
         call_id: which call ids it takes as they are.
         call_id_length: how long the others are made.
         efforts: how it is asked to think, by level; a level that is not here is not sent.
-        least: what is asked of models that know no "off" as the others do.
+        least: what is asked of models that know no "off" as the others do, or no effort.
         thinking: the field in which it wants its own thinking back: as text, which most only
             want beside tool calls, as the details that it gave, or within the content. No
             model is sent another's.

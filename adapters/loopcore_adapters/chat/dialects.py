@@ -6,9 +6,10 @@ from typing import Final
 
 from attrs import evolve
 
-from loopcore_adapters.chat.dialect import Dialect, Efforts, effort
-from loopcore_adapters.efforts import OPEN
+from loopcore_adapters.chat.dialect import Dialect, effort
+from loopcore_adapters.efforts import OPEN, Efforts
 from loopcore_adapters.efforts import OPENAI as LEAST
+from loopcore_adapters.efforts import XAI as FIXED
 from loopcore_adapters.loose import Json
 
 LEVELS: Final = ("low", "medium", "high")
@@ -42,6 +43,7 @@ OPENAI: Final = Dialect(
     system_once=False,
 )
 EFFORT: Final = Dialect(efforts=effort(), least=OPEN)
+XAI: Final = Dialect(efforts=effort(), least=FIXED)
 ANTHROPIC: Final = Dialect(output="prompt")
 """It passes over both `response_format` and `reasoning_effort`."""
 

@@ -9,7 +9,7 @@ from loopcore import CallModel, ToolSpec
 from loopcore_adapters.beginnings import Beginnings
 from loopcore_adapters.chat.conversation import Conversation, Spoken, marked
 from loopcore_adapters.chat.dialect import PLAIN, Dialect
-from loopcore_adapters.efforts import least
+from loopcore_adapters.efforts import asked
 from loopcore_adapters.loose import Json, dump
 from loopcore_adapters.pieces import Pieces, array, joined, written
 from loopcore_adapters.roots import is_object, of_object, rooted
@@ -81,11 +81,7 @@ def _asked(call: CallModel, dialect: Dialect) -> dict[str, Json]:
 
 
 def _effort(call: CallModel, dialect: Dialect) -> dict[str, Json]:
-    """How much the model is asked to think; nothing for one that never does."""
-    word = least(dialect.least, call.model.partition(":")[2])
-    if call.thinking == "off" and word is not None:
-        return {"reasoning_effort": word} if word else {}
-    return dict(dialect.efforts.get(call.thinking or "", {}))
+    return asked(call, dialect.least, dialect.efforts, "reasoning_effort")
 
 
 def _output(call: CallModel, dialect: Dialect) -> dict[str, Json]:

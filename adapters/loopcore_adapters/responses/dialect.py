@@ -1,16 +1,15 @@
 """Dialects: where servers that speak Responses differ, as data."""
 
 import re
-from collections.abc import Mapping
 from typing import Final, Literal
 
 from attrs import field, frozen
 
 from loopcore_adapters.efforts import OPENAI as LEAST
-from loopcore_adapters.efforts import UNTHINKING, Least
-from loopcore_adapters.loose import Json
+from loopcore_adapters.efforts import UNTHINKING, Efforts, Least
+from loopcore_adapters.efforts import XAI as FIXED
 
-EFFORTS: Final[Mapping[str, Mapping[str, Json]]] = {
+EFFORTS: Final[Efforts] = {
     "off": {"effort": "none"},
     "low": {"effort": "low", "summary": "auto"},
     "medium": {"effort": "medium", "summary": "auto"},
@@ -34,7 +33,7 @@ class Dialect:
         call_id: which call ids it takes as they are.
         call_id_length: how long the others are made.
         efforts: how it is asked to think, by level; a level that is not here is not sent.
-        least: what is asked of models that know no "off" as the others do.
+        least: what is asked of models that know no "off" as the others do, or no effort.
         unthinking: the names of models that refuse to be asked for encrypted thoughts.
         cache_key: whether it keeps a conversation's prompts where a key says.
         output: how it is held to a JSON Schema: as the protocol has it, or by a prompt.
@@ -46,7 +45,7 @@ class Dialect:
     result_images: bool = True
     call_id: re.Pattern[str] = re.compile(r"[A-Za-z0-9_-]{1,64}")
     call_id_length: int = 64
-    efforts: Mapping[str, Mapping[str, Json]] = field(default=EFFORTS)
+    efforts: Efforts = field(default=EFFORTS)
     least: Least = ()
     unthinking: re.Pattern[str] = NO_MODEL
     cache_key: bool = False
@@ -61,9 +60,11 @@ OPENAI: Final = Dialect(
     unthinking=UNTHINKING,
     cache_key=True,
 )
-XAI: Final = Dialect(role="system", cache_key=True)
+XAI: Final = Dialect(role="system", least=FIXED, cache_key=True)
 LOCAL: Final = Dialect(result_images=False, output_roots=True)
 LLAMACPP: Final = Dialect(
     result_images=False,
     output="prompt",  # its server passes over `text.format`
 )
+LMSTUDIO: Final = LLAMACPP
+"""It passes over `text.format`, too."""

@@ -12,7 +12,7 @@ from attrs import define, field
 
 from loopcore import CallModel, ToolSpec
 from loopcore_adapters.beginnings import Beginnings
-from loopcore_adapters.efforts import least
+from loopcore_adapters.efforts import asked
 from loopcore_adapters.loose import Json, dump, members
 from loopcore_adapters.pieces import Pieces, array, joined, written
 from loopcore_adapters.responses.conversation import Conversation, Spoken
@@ -99,11 +99,7 @@ class Encoder:
 
 
 def _effort(call: CallModel, dialect: Dialect) -> dict[str, Json]:
-    """How much the model is asked to think; nothing for one that never does."""
-    word = least(dialect.least, call.model.partition(":")[2])
-    if call.thinking == "off" and word is not None:
-        return {"effort": word} if word else {}
-    return dict(dialect.efforts.get(call.thinking or "", {}))
+    return asked(call, dialect.least, dialect.efforts, "effort")
 
 
 def _held(call: CallModel, dialect: Dialect) -> dict[str, Json] | None:

@@ -1,18 +1,23 @@
 """A backtest as pages: a cell for each journal, a table, and a page for each that changes."""
 
-from collections.abc import Iterable, Mapping
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Final
 
-from loopcore.journal import Backtest, Change, Finding, Journal
+from loopcore.journal import Backtest, Change, Finding, Journal, TornLine
 from loopcore_adapters.viewer.page import page
 from loopcore_adapters.viewer.spies import AnyConfig
 
 STYLE: Final = files("loopcore_adapters.viewer") / "assets" / "backtest.css"
 COLOURS: Final = 8
 """So many hooks have a colour of their own; more of them begin again with the first."""
+
+OWNER_ONLY: Final = 0o600
 
 MOST: Final = 500
 """So many journals have a page of their own."""
@@ -41,31 +46,49 @@ PAGE: Final = """<!doctype html>
 """
 
 
-def write_pages(found: Backtest, new: AnyConfig, folder: Path) -> Path:
+def write_pages(
+    found: Backtest, new: AnyConfig, folder: Path, *, redact: Sequence[str] = ()
+) -> Path:
     """Write a backtest as pages in this folder; gives the first one, `index.html`.
 
     Each journal that changes has a page under the new configuration, which says where it
     leaves the record.
 
+    Args:
+        found: what the backtest found.
+        new: the configuration that was tried.
+        folder: where to.
+        redact: what `Journal.read` was told to hide.
+
     Raises:
         FileExistsError: if there is such a page.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    changed = [one for one in found.findings if one.changes][:MOST]
-    links = {one.journal: f"{n:04}.html" for n, one in enumerate(changed)}
-    for one in changed:
-        past = Journal.read(one.journal).value_or(None)
-        if past is not None:
-            _write(folder / links[one.journal], page(new, past))
-        else:
-            del links[one.journal]
+    changed = dict.fromkeys(one.journal for one in found.findings if one.changes)
+    links: dict[str, str] = {}
+    for name in islice(changed, MOST):
+        if past := _past(name, redact):
+            links[name] = f"{len(links):04}.html"
+            _write(folder / links[name], page(new, past))
     _write(folder / "index.html", index(found, links))
     return folder / "index.html"
 
 
+def _past(name: str, redact: Sequence[str]) -> Journal | None:
+    """The journal, if it is a file. That its last line is torn is no news here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TornLine)
+        return Journal.read(name, redact=redact).value_or(None)
+
+
 def _write(file: Path, text: str) -> None:
-    with file.open("x", encoding="utf-8", newline="\n") as opened:
+    with open(file, "x", encoding="utf-8", newline="\n", opener=_private) as opened:
         opened.write(text)
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a page that its owner alone may read, as the journals that it shows."""
+    return os.open(path, flags, OWNER_ONLY)
 
 
 def index(found: Backtest, links: Mapping[str, str]) -> str:
