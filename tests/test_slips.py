@@ -1,6 +1,7 @@
 """Common slips in what a run or an interpreter is given say what to write instead."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from loopcore import (
     stream,
     tool,
 )
+from loopcore.journal import Journal, diff, explain, fork, refold, replay, shrink
 from loopcore.runtime.run import run
 from loopcore.testing import ScriptedModel
 from tests.leaks import alone
@@ -202,3 +204,36 @@ def performed(effect: Any) -> object:
 def test_only_effects_are_performed(how: Callable[..., object], given: object) -> None:
     with pytest.raises(TypeError, match="performs an effect, such as one of"):
         how(given)
+
+
+def read_nothing() -> Any:
+    return Journal.read("nowhere.jsonl")
+
+
+NO_JOURNALS: dict[str, tuple[Callable[[], Any], str]] = {
+    "its path": (lambda: "runs/r1.jsonl", "a str"),
+    "not unwrapped": (read_nothing, "a Failure"),
+    "the configuration": (lambda: CONFIG, "a LoopConfig"),
+}
+READERS: dict[str, Callable[[Any], object]] = {
+    "replay": partial(replay, CONFIG),
+    "fork": partial(fork, CONFIG, run_id="other"),
+    "refold": partial(refold, CONFIG, at=1, replace="go"),
+    "explain": lambda given: explain(CONFIG, given, "stop"),
+    "diff": lambda given: diff(CONFIG, given, given),
+    "shrink": lambda given: shrink(CONFIG, given, bool),
+}
+
+
+@pytest.mark.parametrize("given", NO_JOURNALS)
+@pytest.mark.parametrize("reader", READERS)
+def test_what_is_no_journal_is_told_how_to_read_one(reader: str, given: str) -> None:
+    made, kind = NO_JOURNALS[given]
+
+    with pytest.raises(TypeError) as raised:
+        READERS[reader](made())
+
+    assert str(raised.value) == (
+        f"A Journal is wanted here; it got {kind}. Read a file with "
+        "`Journal.read(path).unwrap()`."
+    )

@@ -9,7 +9,7 @@ from loopcore.config import AnyConfig
 from loopcore.frozen import Json
 from loopcore.inputs import Input
 from loopcore.journal.digests import Digests
-from loopcore.journal.journal import Journal
+from loopcore.journal.journal import Journal, refuse_no_journal
 from loopcore.journal.ledger import Ledger
 from loopcore.journal.lines import Entry
 from loopcore.reducer import Effects, deliver, step
@@ -55,6 +55,7 @@ def steps(
     config: AnyConfig, journal: Journal, ledger: Ledger | None = None
 ) -> Iterator[Step | Refused]:
     """Fold it, one input after the other; the last of them is one that is refused."""
+    refuse_no_journal(journal)
     ledger, state = ledger or Ledger(Digests(journal.hide)), journal.start
     opened = journal.opened
     for number, entry in enumerate(journal.entries, 1):

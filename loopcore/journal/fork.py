@@ -12,7 +12,7 @@ from loopcore.events import Stop, TurnEnd
 from loopcore.frozen import evolve
 from loopcore.inputs import Abort, Answer, Input
 from loopcore.journal.folding import Refused, Step, steps
-from loopcore.journal.journal import Journal, JournalError
+from loopcore.journal.journal import Journal, JournalError, refuse_no_journal
 from loopcore.journal.renaming import renamed, retold
 from loopcore.reducer import Given, advance, deliver, step
 from loopcore.state import State
@@ -50,6 +50,7 @@ def fork(
     Raises:
         ValueError: for the name of the past: the ids of effects begin with it.
     """
+    refuse_no_journal(journal)
     if run_id == journal.run_id:
         raise ValueError(SAME_NAME.format(run_id))
     try:
@@ -171,6 +172,7 @@ def refold(
     A recorded answer still fits if the same effect, by its id and by all that it asks, is
     waiting for it. The others are left out: their effects are to be performed again.
     """
+    refuse_no_journal(journal)
     try:
         return Success(_edited(config, journal, at, replace, journal.run_id))
     except JournalError as problem:

@@ -11,7 +11,7 @@ from returns.result import Failure, Success
 
 from loopcore.codec import DecodeError
 from loopcore.config import AnyConfig
-from loopcore.frozen import EMPTY, FrozenDict, evolve
+from loopcore.frozen import EMPTY, FrozenDict, a, evolve
 from loopcore.hiding import Hide, Patterns, hider_of
 from loopcore.inputs import Input
 from loopcore.journal.digests import Digests
@@ -279,3 +279,13 @@ def _rest(journal: Journal, chain: Chain, lines: list[bytes]) -> Journal:
         else:
             entries.append(found)
     return evolve(journal, entries=tuple(entries), notes=tuple(notes), link=chain.link)
+
+
+def refuse_no_journal(given: object) -> None:
+    """Raise for what is no Journal, such as the path of one or the result of reading it."""
+    if not isinstance(given, Journal):
+        message = (
+            f"A Journal is wanted here; it got {a(given)}. Read a file with "
+            "`Journal.read(path).unwrap()`."
+        )
+        raise TypeError(message)
