@@ -1,6 +1,7 @@
 """Inspectors: told of every moment, and never in the way."""
 
 import logging
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -322,3 +323,28 @@ def test_what_is_said_forges_no_lines_of_the_log(
         one for one in "".join(caplog.messages) if not one.isprintable()
     )
     assert r"ok\nr turn 9: run ends: FORGED\r\x1b[31m\x9b1m\u2028\u202e" in caplog.text
+
+
+async def _waits(*_: object) -> None: ...
+
+
+async def _yields_late(*_: object) -> AsyncIterator[None]:
+    yield
+
+
+def _yields(*_: object) -> Iterator[None]:
+    yield
+
+
+@pytest.mark.parametrize("moment", [n for n in vars(Inspector) if n.startswith("on_")])
+@pytest.mark.parametrize("kind", [_waits, _yields_late, _yields])
+def test_a_moment_that_nothing_would_wait_for_is_refused(
+    moment: str, kind: Callable[..., object]
+) -> None:
+    """Its body would never be run, and nobody would be told."""
+    slow = type("Slow", (Inspector,), {moment: kind})()
+
+    with pytest.raises(
+        TypeError, match=rf"Slow\.{moment} is a coroutine .* `def {moment}"
+    ):
+        Interpreter(inspectors=[slow])

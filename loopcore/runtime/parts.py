@@ -1,5 +1,6 @@
 """What an interpreter is made of: sorted, and refused in a sentence where it is wrong."""
 
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeVar
 
@@ -110,7 +111,28 @@ def inspectors_of(given: object) -> tuple[Inspector, ...]:
             raise TypeError(message)
         if not isinstance(one, Inspector):
             raise TypeError(NO_INSPECTORS.format(shown(one, 80)))
+        _refuse_waiting(one)
     return found
+
+
+def _refuse_waiting(inspector: Inspector) -> None:
+    """Refuse one that would never be run, as nothing waits for what watches."""
+    for name in MOMENTS:
+        if any(kind(getattr(inspector, name)) for kind in WAITING):
+            where = f"{type(inspector).__name__}.{name}"
+            raise TypeError(WAITS.format(where, name))
+
+
+MOMENTS: Final = tuple(name for name in vars(Inspector) if name.startswith("on_"))
+WAITING: Final = (
+    inspect.iscoroutinefunction,
+    inspect.isasyncgenfunction,
+    inspect.isgeneratorfunction,
+)
+WAITS: Final = (
+    "{} is a coroutine or a generator function, and nothing waits for an inspector. "
+    "Write `def {}(...)`, and put what takes its time into a queue or a task of your own."
+)
 
 
 NO_INSPECTORS: Final = (
