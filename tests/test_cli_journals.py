@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import re
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -120,12 +121,67 @@ def test_a_backtest_is_written_as_pages(past: Shell) -> None:
     command = "backtest runs --old app --new more:asking --html out"
 
     told = past.loopcore(*command.split())
-    again = past.loopcore(*command.split())
 
     assert told.lines[-1] == "out/index.html"
     pages = sorted(page.name for page in (past.folder / "out").iterdir())
     assert pages == ["0000.html", "index.html"]
-    assert (again.code, "File exists" in again.err) == (2, True)
+
+
+BACKTEST = ("backtest", "runs", "--old", "app", "--new", "more:asking")
+
+
+def test_a_journal_that_is_named_twice_is_tested_once(past: Shell) -> None:
+    told = past.loopcore(*BACKTEST, "runs/r1.jsonl", "runs", "--html", "out")
+
+    assert told.lines[0].startswith("1 journal · ")
+    assert (past.folder / "out/index.html").exists()
+
+
+def test_a_torn_journal_has_a_page_and_no_warning(past: Shell) -> None:
+    path = past.folder / "runs/r1.jsonl"
+    path.write_bytes(path.read_bytes()[:-3])
+
+    told = past.loopcore(*BACKTEST, "--html", "out")
+
+    assert (told.err, told.lines[-1]) == ("", "out/index.html")
+
+
+@pytest.mark.parametrize("name", ["index.html", "0000.html"])
+def test_pages_that_are_there_are_kept_and_told_of_first(
+    past: Shell, name: str
+) -> None:
+    """Before anything is looked at, which may take long and would be lost."""
+    (past.folder / "out").mkdir()
+    (past.folder / "out" / name).write_text("mine")
+
+    told = past.loopcore(
+        "backtest", "runs", "--old", "app", "--new", "app", "--html", "out"
+    )
+
+    said = f"Error: out/{name} exists already; give --html another path, or remove it."
+    assert (told.err.splitlines(), told.code) == ([said], 2)
+    assert (past.folder / "out" / name).read_text() == "mine"
+
+
+def test_pages_that_cannot_be_written_are_told_of_first(past: Shell) -> None:
+    (past.folder / "out").write_text("mine")
+
+    told = past.loopcore(*BACKTEST, "--html", "out")
+
+    assert told.err.startswith("Error: Cannot write out/index.html: ")
+    assert (told.out, told.code) == ("", 2)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(*BACKTEST, "--html", "out"), ("view", "app", "runs/r1.jsonl", "--html", "v")],
+)
+def test_a_page_is_its_owners_alone(past: Shell, words: tuple[str, ...]) -> None:
+    """It says all that the journal says."""
+    past.loopcore(*words)
+
+    pages = [*past.folder.glob("out/*"), *past.folder.glob("v")]
+    assert {stat.S_IMODE(page.stat().st_mode) for page in pages} == {0o600}
 
 
 def test_a_backtest_that_changes_nothing_is_fine(past: Shell) -> None:
@@ -205,7 +261,7 @@ def test_a_fork_may_begin_with_another_prompt(past: Shell) -> None:
     told = past.loopcore("fork", "app", "runs/r1.jsonl", "--at", "1", "--say", "Hat?")
 
     assert told.lines[0].endswith(
-        "-fork: waiting for R.1.1.model.1; turn 1, 1 messages>"
+        "-fork: waiting for R-fork.1.1.model.1; turn 1, 1 messages>"
     )
 
 

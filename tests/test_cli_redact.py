@@ -104,3 +104,50 @@ def test_a_saved_run_is_gone_on_with_into_a_record(sh: Shell) -> None:
 
     assert 0 == told.code, told
     assert SECRET not in (sh.folder / "r.jsonl").read_text()
+
+
+JUDGED = {
+    "replay": ("replay", "app", "r.jsonl"),
+    "check": ("check", "app", "r.jsonl", "--workers", "1"),
+    "backtest": ("backtest", "r.jsonl", "--old", "app", "--new", "app"),
+    "diff": ("diff", "app", "r.jsonl", "r.jsonl"),
+    "explain": ("explain", "app", "r.jsonl", "request", "r.1.1.model.1"),
+    "fork": ("fork", "app", "r.jsonl", "--turn", "1"),
+    "shrink": ("shrink", "app", "r.jsonl", "--fails", "app:always"),
+    "view": ("view", "app", "r.jsonl"),
+    "a page": ("view", "app", "r.jsonl", "--html", "r.html"),
+}
+
+
+@pytest.mark.parametrize("words", JUDGED.values(), ids=JUDGED)
+def test_what_is_redacted_replays_under_an_app_that_says_it(
+    sh: Shell, words: tuple[str, ...]
+) -> None:
+    """Else nothing could be done with such a journal from a shell."""
+    sh.app(f"None, None\n{APP}\ndef always(replay):\n    return True\n")
+    sh.loopcore("run", "app", f"Say {SECRET}", *RECORD, "--run-id", "r")
+
+    assert sh.loopcore(*words, "--redact", PATTERN).code == 0
+
+
+def test_pages_of_a_backtest_replay_what_is_redacted(sh: Shell) -> None:
+    """What its old configuration hid is no change, and no page says that it diverged."""
+    more = (
+        "import attrs\nfrom loopcore.policies import limits\nfrom app import config\n"
+    )
+    sh.module(f"{more}limited = attrs.evolve(config, hooks=[limits(turns=1)])", "more")
+    sh.loopcore("run", "app", f"Say {SECRET}", *RECORD)
+    words = ("backtest", "r.jsonl", "--old", "app", "--new", "more:limited")
+
+    told = sh.loopcore(*words, "--html", "out", "--redact", PATTERN)
+
+    assert "by hook:  limits 1" in told.out
+    page = (sh.folder / "out/0000.html").read_text("utf-8")
+    assert "differs in system" not in page
+
+
+def test_a_pattern_that_is_none_is_told_for_a_record_too(sh: Shell) -> None:
+    told = sh.loopcore("replay", "app", "r.jsonl", "--redact", "(")
+
+    assert "'(' is no regular expression" in told.err
+    assert told.code == 2

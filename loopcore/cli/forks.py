@@ -13,7 +13,7 @@ from loopcore.cli.past import (
     journal_of,
     tell,
     tell_json,
-    with_output,
+    with_redaction,
 )
 from loopcore.cli.saving import reserve, save
 from loopcore.frozen import counted
@@ -34,14 +34,14 @@ from loopcore.state import State
     "--run-id", help="The name of the new run; else the old one's with -fork."
 )
 @click.option("--save", "target", type=FILE, help="Where to; else RUN_ID.json.")
-@with_output
+@with_redaction
 def fork_(*, app: str, journal: Path, **given: Any) -> None:  # noqa: ANN401  # the options
     """Save JOURNAL's run as it stood at some point, to go another way.
 
     Go on with it by `loopcore run APP --resume FILE "..."`.
     """
     with as_sentences(debug=given["debug"]):
-        past = journal_of(journal)
+        past = journal_of(journal, given["redact"])
         run_id = given["run_id"] or f"{past.run_id}-fork"
         target = given["target"] or Path(f"{run_id}.json")
         reserve(target, "--save")
@@ -71,13 +71,13 @@ def _opened(found: Forked) -> State:
     help="Says of a Replay whether it still holds.",
 )
 @click.option("--save", "target", type=FILE, help="Where to; else JOURNAL.small.jsonl.")
-@with_output
+@with_redaction
 def shrink_(*, app: str, journal: Path, fails: str, **given: Any) -> None:  # noqa: ANN401  # the options
     """Write the smallest journal of which MODULE:FUNCTION still says yes."""
     with as_sentences(debug=given["debug"]):
         target = given["target"] or journal.with_suffix(".small.jsonl")
         reserve(target, "--save")
-        past = journal_of(journal)
+        past = journal_of(journal, given["redact"])
         small = shrink(configuration(app), past, callable_of(fails))
         small.write(target)
         hooks = ", ".join(small.hooks) or "no hooks"

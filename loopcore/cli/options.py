@@ -44,7 +44,7 @@ class Options:
         return shlex.join(words)
 
 
-def _patterns(
+def patterns(
     _: click.Context, __: click.Parameter, given: tuple[str, ...]
 ) -> tuple[str, ...]:
     """The regular expressions, refused if they are none or would hide everything."""
@@ -83,7 +83,7 @@ OPTIONS: Final = (
         "--redact",
         multiple=True,
         metavar="PATTERN",
-        callback=_patterns,
+        callback=patterns,
         help="Keep what this regular expression finds out of the journal. A run that is "
         "saved is saved whole. May be given several times.",
     ),

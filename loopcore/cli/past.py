@@ -14,8 +14,10 @@ from rich.progress import Progress
 
 from loopcore.cli.harmless import harmless
 from loopcore.cli.mistakes import Mistake
+from loopcore.cli.options import patterns
 from loopcore.hiding import Patterns
-from loopcore.journal import Journal, TornLine
+from loopcore.journal import Journal, JournalError, TornLine
+from loopcore.journal.backtest import Source, read
 from loopcore.journal.journal import TORN
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,6 +27,21 @@ ANY: Final = click.Path(path_type=Path)
 WORKERS: Final = click.option(
     "--workers", type=click.IntRange(min=1), help="So many processes; else one a core."
 )
+
+
+REDACT: Final = click.option(
+    "--redact",
+    multiple=True,
+    metavar="PATTERN",
+    callback=patterns,
+    help="What was redacted as it was recorded, if the APP itself says such a thing. May "
+    "be given several times.",
+)
+
+
+def with_redaction(command: F) -> F:
+    """The options of those that fold a journal with an APP."""
+    return REDACT(with_output(command))
 
 
 def with_output(command: F) -> F:
@@ -62,8 +79,17 @@ def journal_of(path: Path, redact: Patterns = ()) -> Journal:
     return journal
 
 
+def with_hidden(files: Sequence[Path], redact: Patterns) -> Sequence[Source]:
+    """These journals; where something was redacted in them, it is hidden now, too."""
+    if not redact:
+        return files
+    journals = [read(file, redact) for file in files]
+    pairs = zip(journals, files, strict=True)
+    return [file if isinstance(past, JournalError) else past for past, file in pairs]
+
+
 def journals_in(paths: Sequence[Path]) -> list[Path]:
-    """The journals that are meant: files as they are, of folders every .jsonl below.
+    """The journals that are meant, once: files, and of folders every .jsonl below.
 
     Raises:
         Mistake: for what is not there, or a folder without any.
@@ -80,7 +106,7 @@ def journals_in(paths: Sequence[Path]) -> list[Path]:
             )
             raise Mistake(message)
         found += inside
-    return found
+    return list(dict.fromkeys(found))
 
 
 def _inside(folder: Path) -> Iterator[Path]:

@@ -19,10 +19,13 @@ from loopcore.cli.past import (
     progress,
     tell,
     tell_json,
+    with_hidden,
     with_output,
+    with_redaction,
 )
 from loopcore.cli.told import check_lines, diverged, same
 from loopcore.frozen import counted
+from loopcore.hiding import Patterns
 from loopcore.journal import Journal, check, explain, replay, verify
 from loopcore.journal.tables import check_json, divergence_json
 
@@ -30,14 +33,15 @@ from loopcore.journal.tables import check_json, divergence_json
 @click.command("replay")
 @click.argument("app")
 @click.argument("journal", type=FILE)
-@with_output
-def replay_(*, app: str, journal: Path, as_json: bool, debug: bool) -> None:
+@with_redaction
+def replay_(*, app: str, journal: Path, redact: Patterns, **given: Any) -> None:  # noqa: ANN401  # the options
     """Fold JOURNAL again with APP, and compare every effect with the record.
 
     Exit code 1 says that it diverged.
     """
-    with as_sentences(debug=debug):
-        config, past = configuration(app), journal_of(journal)
+    as_json = given["as_json"]
+    with as_sentences(debug=given["debug"]):
+        config, past = configuration(app), journal_of(journal, redact)
         began = time.perf_counter()
         found = replay(config, past)
         seconds = time.perf_counter() - began
@@ -59,24 +63,21 @@ def replay_(*, app: str, journal: Path, as_json: bool, debug: bool) -> None:
 @click.argument("app")
 @click.argument("journals", type=ANY, nargs=-1, required=True)
 @WORKERS
-@with_output
-def check_(
-    *,
-    app: str,
-    journals: tuple[Path, ...],
-    workers: int | None,
-    as_json: bool,
-    debug: bool,
-) -> None:
+@with_redaction
+def check_(*, app: str, journals: tuple[Path, ...], **given: Any) -> None:  # noqa: ANN401  # the options
     """Replay all JOURNALS, files or folders, with today's APP; for CI.
 
     Exit code 1 says that one of them diverged, or could not be read.
     """
-    with as_sentences(debug=debug):
-        config, files = configuration(app), journals_in(journals)
+    with as_sentences(debug=given["debug"]):
+        config = configuration(app)
+        files = with_hidden(journals_in(journals), given["redact"])
         with progress("replaying") as step:
-            found = check(config, files, workers=workers, progress=step)
-        tell_json(check_json(found)) if as_json else tell(check_lines(found))
+            found = check(config, files, workers=given["workers"], progress=step)
+        if given["as_json"]:
+            tell_json(check_json(found))
+        else:
+            tell(check_lines(found))
         sys.exit(FAILED if found.problems else 0)
 
 
@@ -84,25 +85,21 @@ def check_(
 @click.argument("app")
 @click.argument("journal", type=FILE)
 @click.argument("what", nargs=-1, required=True, metavar="WHAT...")
-@with_output
-def explain_(
-    *,
-    app: str,
-    journal: Path,
-    what: tuple[str, ...],
-    as_json: bool,
-    debug: bool,
-) -> None:
+@with_redaction
+def explain_(*, app: str, journal: Path, what: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401  # the options
     """Tell where something of JOURNAL came from.
 
     WHAT is `stop`, `message 3`, `message 3.content`, `request ID`, `memory HOOK` or
     `setting model`.
     """
-    with as_sentences(debug=debug):
-        text = _explained(configuration(app), journal_of(journal), " ".join(what))
-        tell_json(
-            {"what": " ".join(what), "lines": text.splitlines()}
-        ) if as_json else tell(text)
+    asked = " ".join(what)
+    with as_sentences(debug=given["debug"]):
+        past = journal_of(journal, given["redact"])
+        text = _explained(configuration(app), past, asked)
+        if given["as_json"]:
+            tell_json({"what": asked, "lines": text.splitlines()})
+        else:
+            tell(text)
 
 
 def _explained(config: Any, past: Journal, what: str) -> str:  # noqa: ANN401  # a LoopConfig

@@ -10,6 +10,7 @@ from returns.result import Failure
 
 from loopcore.config import AnyConfig
 from loopcore.events import Event, TurnEnd
+from loopcore.hiding import Patterns
 from loopcore.journal.change import Both, Change
 from loopcore.journal.changes import GOES_ON, changes
 from loopcore.journal.compare import difference
@@ -183,11 +184,11 @@ def _turns(events: Iterable[Event], turns: int) -> int:
     return turns + sum(1 for event in events if isinstance(event, TurnEnd))
 
 
-def read(source: Source) -> Journal | JournalError:
+def read(source: Source, redact: Patterns = ()) -> Journal | JournalError:
     """The journal, if it can be read. That its last line is torn is no news here."""
     if isinstance(source, Journal):
         return source
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TornLine)
-        found = Journal.read(source)
+        found = Journal.read(source, redact=redact)
     return found.failure() if isinstance(found, Failure) else found.unwrap()

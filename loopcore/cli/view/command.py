@@ -9,9 +9,11 @@ from rich.console import Console
 
 from loopcore.cli.app import configuration
 from loopcore.cli.mistakes import FAILED, Mistake, as_sentences
-from loopcore.cli.past import FILE, journal_of, tell, tell_json, with_output
+from loopcore.cli.past import FILE, journal_of, tell, tell_json, with_redaction
 from loopcore.cli.saving import reserve
 from loopcore.frozen import counted
+from loopcore.hiding import Patterns
+from loopcore.journal.private import private
 
 if TYPE_CHECKING:
     from loopcore.cli.view.loop import Visit
@@ -27,7 +29,7 @@ HEIGHT: Final = 30
 @click.option("--html", type=FILE, help="Write a page instead, which needs no server.")
 @click.option("--other", type=FILE, metavar="JOURNAL", help="Beside this other run.")
 @click.option("--at", type=int, help="Begin at this input; else at the last one.")
-@with_output
+@with_redaction
 def view_(*, app: str, journal: Path, **given: Any) -> None:  # noqa: ANN401  # the options
     """Look at JOURNAL: its transcript, hooks and effects at each input.
 
@@ -39,7 +41,7 @@ def view_(*, app: str, journal: Path, **given: Any) -> None:  # noqa: ANN401  # 
     with as_sentences(debug=given["debug"]):
         if given["html"]:
             _refuse_others(given["html"])
-        visit = _visit(app, journal, given["other"])
+        visit = _visit(app, journal, given["other"], given["redact"])
         at = _point(visit, given["at"])
         if given["html"]:
             _write(visit, given["html"], at, as_json=given["as_json"])
@@ -48,13 +50,13 @@ def view_(*, app: str, journal: Path, **given: Any) -> None:  # noqa: ANN401  # 
         sys.exit(FAILED if visit.seen.timeline.divergence else 0)
 
 
-def _visit(app: str, journal: Path, other: Path | None) -> "Visit":
+def _visit(app: str, journal: Path, other: Path | None, redact: Patterns) -> "Visit":
     # Commands that look at nothing need not wait for what is out there.
     from loopcore.cli.view.loop import Visit  # noqa: PLC0415
     from loopcore_adapters.viewer import Seen, timeline  # noqa: PLC0415
 
-    config, past = configuration(app), journal_of(journal)
-    beside = journal_of(other) if other else None
+    config, past = configuration(app), journal_of(journal, redact)
+    beside = journal_of(other, redact) if other else None
     return Visit(app, config, past, Seen(timeline(config, past)), beside)
 
 
@@ -87,7 +89,8 @@ def _write(visit: "Visit", file: Path, at: int, *, as_json: bool) -> None:
     other = [timeline(visit.config, visit.other)] if visit.other else []
     text = page_of(past, *other, at=at)
     try:
-        file.write_text(text, encoding="utf-8", newline="\n")
+        with open(file, "w", encoding="utf-8", newline="\n", opener=private) as page:
+            page.write(text)
     except OSError as problem:
         message = f"Cannot write {file}: {problem.strerror}."
         raise Mistake(message) from problem
