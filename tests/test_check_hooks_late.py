@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from loopcore import LoopConfig, State, UserMessage, advance
-from loopcore.hooks import Hooks, ReplyView, StopUpdate, ToolResultUpdate
+from loopcore.hooks import ContextUpdate, Hooks, ReplyView, StopUpdate, ToolResultUpdate
 from loopcore.hooks.points import POINTS
 from loopcore.messages import FAULTS
 from loopcore.testing import check_hooks
@@ -247,12 +247,18 @@ def rejections(view: Any) -> ToolResultUpdate | None:
     return ToolResultUpdate(memo=[*view.memo, view.turn]) if rejected else None
 
 
+def told_so_far(view: Any) -> StopUpdate:
+    """A character for each message that is stored."""
+    return StopUpdate(memo="x" * len(view.transcript))
+
+
 NONE: Final[list[Any]] = [0, []]
 GROWING: Final = {
     "a character a turn": Hooks("grows", memo="", should_stop_after_turn=appended),
     "every ten turns": Hooks("grows", memo=NONE, should_stop_after_turn=every_tenth),
     "the root of the turns": Hooks("grows", memo=NONE, should_stop_after_turn=squares),
     "each failed tool": Hooks("grows", memo=[], after_tool_result=failures),
+    "each message": Hooks("grows", memo="", should_stop_after_turn=told_so_far),
 }
 
 
@@ -296,10 +302,20 @@ def counting() -> Hooks:
     return Hooks("a count of each tool", memo={}, after_tool_result=count)
 
 
+def lengths() -> Hooks:
+    """How much was shown in the last 600 requests."""
+
+    def note(view: Any) -> ContextUpdate:
+        return ContextUpdate(memo=[*view.memo, len(view.messages)][-600:])
+
+    return Hooks("lengths", memo=[], transform_context=note)
+
+
 BOUNDED: Final = (
     *(last(most) for most in (20, 100, 150, 600)),
     *(noting(turn) for turn in (70, 150)),
     counting(),
+    lengths(),
 )
 
 

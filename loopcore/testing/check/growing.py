@@ -7,9 +7,8 @@ from attrs import define
 from returns.result import Success
 
 from loopcore.config import LoopConfig
-from loopcore.frozen import dump_json, evolve
+from loopcore.frozen import dump_json
 from loopcore.hooks.rule import Hooks
-from loopcore.messages import transcript
 from loopcore.reducer import advance
 from loopcore.state import State
 from loopcore.testing.check.asking import place
@@ -33,9 +32,6 @@ FIRST: Final = 4
 
 SLACK: Final = 10
 """Bytes: what gains no more while the turns double does not grow."""
-
-KEPT: Final = 400
-"""How many messages are stored at most, so that each step stays quick."""
 
 STEPS: Final = 8
 """How many inputs a turn takes, at most."""
@@ -92,7 +88,10 @@ def take(turns: int, say: Callable[[], bool]) -> None:
 
 @define
 class _Further:
-    """The run goes on without being looked at; what it stores is forgotten in between."""
+    """The run goes on without being looked at.
+
+    All that it stores stays: a memo that is made of the transcript grows with it.
+    """
 
     config: LoopConfig
     talk: Talk
@@ -106,10 +105,7 @@ class _Further:
         moved = advance(self.config, self.state, given, at=float(self.said))
         if isinstance(moved, Success):
             self.state, _ = moved.unwrap()
-        begun = self.state.requests != before
-        if not self.state.waiting and len(self.state.transcript) > KEPT:
-            self.state = evolve(self.state, transcript=transcript())
-        return begun
+        return self.state.requests != before
 
 
 def _refuse(hook: Hooks, sizes: list[int], state: State) -> None:
