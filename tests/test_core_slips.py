@@ -89,6 +89,7 @@ SOME: Any = {
     ("slip", "sentence"),
     [
         (lambda: ask_before(SOME["names"]), "is no tool"),
+        (lambda: apply(SOME["hook"], seen()), r"write `apply\(\[rule\], view\)`"),
         (lambda: Hooks("h", tools="slow"), r"write tools=\['slow'\]"),
         (lambda: Hooks(SOME["function"]), r"Hooks\(before_tool_call=block\)"),
         (lambda: LoopConfig(model=MODEL, tools=SOME["tool"]), r"Write tools=\[...\]"),

@@ -37,6 +37,9 @@ def apply(
     given. The view's memo and answers, if it has them, are given to each hook. A fault or
     a need is raised as an error that says so.
     """
+    if isinstance(hooks, Hooks):
+        message = "apply() takes a list of rules: write `apply([rule], view)`"
+        raise TypeError(message)
     chosen = tuple(hooks)
     found = point or _point_of(chosen, view)
     folded = fold(chosen, found, view)

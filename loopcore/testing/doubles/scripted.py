@@ -33,8 +33,8 @@ Reply: TypeAlias = Said | Callable[[CallModel], Said]
 
 PARTS: Final = (str, Text, Image, Thinking, ToolCall)
 NO_REPLY: Final = (
-    "A ScriptedModel says texts, parts such as a ToolCall, lists of these, whole messages "
-    "or a ModelError, or asks a function of the request; {!r:.80} is none of these."
+    "A reply is a text, a part such as a ToolCall, a list of these, a whole message or a "
+    "ModelError, and in a script also a function of the request; {!r:.80} is none of these."
 )
 
 DECISIONS: Final = (Approve, Edit, Reject, Respond)
