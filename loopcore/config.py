@@ -95,7 +95,8 @@ class LoopConfig(Generic[T]):
         output: a type that the last reply must come to (attrs, dataclass, msgspec,
             pydantic, or any other that JSON has something like); None takes its text.
         optional: the model may instead say why there is no such value; the run is done,
-            its output None, and `stop.detail` has the reason.
+            its output None, and `stop.detail` has the reason. A reply is then
+            `{"value": ..., "reason": ...}`, one of the two being null.
         repairs: how often a reply that does not fit is sent back with what is wrong.
         parallel: run the calls of a batch together, or one by one.
         steering, follow_ups: take one queued message at a time, or all.
