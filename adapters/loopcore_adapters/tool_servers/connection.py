@@ -177,15 +177,18 @@ class Connection:
         self._stop.set()
 
     async def _list(self) -> tuple[Tool, ...]:
+        try:
+            return await self._pages()
+        except MCPError as problem:
+            if problem.code == METHOD_NOT_FOUND:
+                return ()
+            raise
+
+    async def _pages(self) -> tuple[Tool, ...]:
         found: list[Tool] = []
         cursor: str | None = None
         while True:
-            try:
-                page = await self._client.list_tools(cursor=cursor)
-            except MCPError as problem:
-                if problem.code == METHOD_NOT_FOUND:
-                    return ()
-                raise
+            page = await self._client.list_tools(cursor=cursor)
             found += filter(_callable, page.tools)
             cursor = page.next_cursor
             if not cursor:
@@ -202,11 +205,14 @@ class Connection:
         if not newer or not tools or not tools.list_changed:
             return
         with suppress(Exception):  # whatever ends the news, the session goes on
-            async with self._client.listen(tools_list_changed=True) as news:
-                self._told = True  # what changed before this nobody says again
-                async for _ in news:
-                    self._told = True
+            await self._news()
         self._deaf = True
+
+    async def _news(self) -> None:
+        async with self._client.listen(tools_list_changed=True) as news:
+            self._told = True  # what changed before this nobody says again
+            async for _ in news:
+                self._told = True
 
     def _reason(self, problem: Exception) -> str:
         """Why there is no session, for people."""

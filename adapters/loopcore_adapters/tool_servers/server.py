@@ -160,12 +160,20 @@ class ToolServer(Sequence[Tool[..., Awaitable[ToolOutput]]]):
     async def _start_again(self, dead: "Connection") -> ToolOutput:
         """A session in place of one that has ended; calls in parallel share it."""
         async with self._starting:
-            if self._connection is dead:
-                try:
-                    await self._replace(dead)
-                except ConnectionError as why:
-                    return self._failed(GONE, f"{dead.why}; {why}")
+            problem = await self._tried(dead)
+        if problem:
+            return self._failed(GONE, f"{dead.why}; {problem}")
         return self._failed(AGAIN, dead.why)
+
+    async def _tried(self, dead: "Connection") -> ConnectionError | None:
+        """Why there is no other session, if there is none."""
+        if self._connection is not dead:
+            return None
+        try:
+            await self._replace(dead)
+        except ConnectionError as problem:
+            return problem
+        return None
 
     async def _replace(self, dead: "Connection") -> None:
         made = await dead.again()

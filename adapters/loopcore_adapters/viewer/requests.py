@@ -24,11 +24,11 @@ def passed(
         return []
     found: list[Passed] = []
     for wrote in point.wrote:
-        if wrote.point == "transform_context" and wrote.run_id == run_id:
-            shown = wrote.fields.get("messages")
+        is_its = wrote.point == "transform_context" and wrote.run_id == run_id
+        shown = wrote.fields.get("messages") if is_its else None
+        if shown is not None:
             base = found[-1][1] if found else stored
-            if shown is not None:
-                found.append((wrote.hook, known.shown(shown, base, wrote.hook)))
+            found.append((wrote.hook, known.shown(shown, base, wrote.hook)))
     last = known.shown(effect.messages, found[-1][1] if found else stored, "")
     if last != list(found[-1][1] if found else stored):
         found.append(("", last))
