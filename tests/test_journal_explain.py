@@ -31,7 +31,9 @@ from loopcore.hooks import (
 )
 from loopcore.journal import Journal, Recorder, explain
 from loopcore.journal.explain.past import folded
+from loopcore.policies import sliding_window
 from loopcore.testing import ScriptedModel
+from tests.counting import calls as calls_to
 
 
 @tool
@@ -277,3 +279,31 @@ def test_what_another_configuration_makes_of_a_record_is_told_as_such(
         "comes of it now)"
         for number in noted
     ] == [line for line in said if line.startswith("(input")]
+
+
+def long(path: Path, turns: int, *hooks: Hooks) -> Journal:
+    """A run in which something was looked at so many times."""
+    recorded(config(*hooks), path, *map(looking, map(str, range(turns))), "Done.")
+    return Journal.read(path).unwrap()
+
+
+def test_many_requests_are_told_by_the_first_and_the_last(tmp_path: Path) -> None:
+    """A line for each would be a page: a few lines are promised."""
+    window = sliding_window(4)
+
+    seen = lines(config(), long(tmp_path / "1", 9), "message 3")
+    left = lines(config(window), long(tmp_path / "2", 9, window), "message 3")
+
+    assert seen["shown in"] == "requests 2 to 10"
+    assert left["shown in"] == "requests 2, 3 (left out of 4 to 10 by sliding_window)"
+
+
+def test_a_message_far_back_is_explained_as_soon_as_the_first(tmp_path: Path) -> None:
+    """No request is searched for it from its beginning: that would be quadratic."""
+    journal = long(tmp_path / "r", 60)
+    explain(config(), journal, "message 2")  # what is done once is done
+
+    first = calls_to(lambda: explain(config(), journal, "message 2"))
+    later = calls_to(lambda: explain(config(), journal, "message 60"))
+
+    assert later < 1.05 * first

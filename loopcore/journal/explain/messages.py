@@ -1,7 +1,8 @@
 """Where a message came from: said, asked, allowed, performed, shaped, shown."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from loopcore.inputs import FollowUp, Input, Prompt, Steer
@@ -94,22 +95,48 @@ def _said_in(given: Input) -> tuple[Message, ...]:
 
 def _showing(past: Past, one: Stored) -> Iterator[tuple[str, str]]:
     """In which requests it was shown, and by whom it was left out of others."""
-    shown, left = list[str](), dict[str, list[str]]()
+    shown, left = list[int](), dict[str, list[int]]()
     after = one.step.number if one.step else 0
     own = requests(past.steps, past.journal.run_id)
     for number, (step, request) in enumerate(own, 1):
         if step.number < after:
             continue
-        if any(message == one.message for message in request.messages):
-            shown.append(str(number))
+        if _is_shown(one, request.messages):
+            shown.append(number)
         else:
-            left.setdefault(request.by.get("messages", ""), []).append(str(number))
+            left.setdefault(request.by.get("messages", ""), []).append(number)
     outs = [
-        f"left out of {', '.join(n)}{f' by {hook}' if hook else ''}"
+        f"left out of {spans(n)}{f' by {hook}' if hook else ''}"
         for hook, n in left.items()
     ]
-    inside = f"requests {', '.join(shown)}" if shown else "no request"
+    inside = f"requests {spans(shown)}" if shown else "no request"
     yield "shown in", f"{inside}{f' ({chr(59).join(outs)})' if outs else ''}"
+
+
+def _is_shown(one: Stored, messages: Sequence[Message]) -> bool:
+    """Whether it is among these: mostly where it is stored, which is looked at first."""
+    stands = one.place < len(messages) and messages[one.place] is one.message
+    return stands or any(message == one.message for message in messages)
+
+
+def spans(numbers: Sequence[int]) -> str:
+    """Numbers in a line; of many that follow each other, the first and the last.
+
+    >>> spans([1, 2, 3, 5, 6, 7, 8])
+    '1, 2, 3, 5 to 8'
+    """
+    apart = groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])
+    return ", ".join(_span([number for _, number in group]) for _, group in apart)
+
+
+def _span(numbers: Sequence[int]) -> str:
+    if len(numbers) <= FEW:
+        return ", ".join(map(str, numbers))
+    return f"{numbers[0]} to {numbers[-1]}"
+
+
+FEW: Final = 3
+"""So many numbers are sooner read one by one."""
 
 
 def _one_field(past: Past, one: Stored, name: str) -> Iterator[str]:
