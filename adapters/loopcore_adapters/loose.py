@@ -51,6 +51,18 @@ def text(value: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
+def as_text(value: Json) -> str:
+    """Text as it is, other JSON as its text; nothing for null."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else dump(value)
+
+
+def filled(value: Json) -> dict[str, Json]:
+    """The members of an object that are not null."""
+    return {name: each for name, each in members(value).items() if each is not None}
+
+
 def whole(value: Json) -> int | None:
     """The value, if it is an integer."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -303,8 +303,12 @@ async def _drain(chunks: AsyncGenerator[bytes]) -> None:
     """Let the server end the response, so that the connection can be used again."""
     with suppress(TimeoutError, httpx.HTTPError):
         async with asyncio.timeout(GRACE):
-            async for _ in chunks:
-                pass
+            await _read(chunks)
+
+
+async def _read(chunks: AsyncGenerator[bytes]) -> None:
+    async for _ in chunks:
+        pass
 
 
 def _left(timer: asyncio.Timeout) -> float:

@@ -6,7 +6,7 @@ from attrs import define, evolve, field, frozen
 
 from loopcore import ToolCall
 from loopcore_adapters.flow import Flow, mend
-from loopcore_adapters.loose import Json, dump, members, text, whole
+from loopcore_adapters.loose import Json, as_text, dump, members, text, whole
 
 EMPTY: Final = ("", "{", "{}")
 
@@ -34,15 +34,9 @@ def fragment(entry: Json) -> Fragment:
         whole(top.get("index")),
         mend(text(top.get("id"))),
         mend(text(function.get("name"))),
-        _arguments(function.get("arguments", function.get("input"))),
+        as_text(function.get("arguments", function.get("input"))),
         dump(extra) if extra else "",
     )
-
-
-def _arguments(value: Json) -> str:
-    if isinstance(value, str):
-        return value
-    return "" if value is None else dump(value)
 
 
 @define

@@ -10,7 +10,16 @@ from attrs import define, field
 from loopcore import AssistantMessage, Image, Tell, Text, Thinking, ToolCall, Usage
 from loopcore_adapters.chat.calls import CallDraft, Calls, Fragment, fragment
 from loopcore_adapters.flow import Flow, mend
-from loopcore_adapters.loose import Json, amount, count, dump, items, members, text
+from loopcore_adapters.loose import (
+    Json,
+    amount,
+    count,
+    dump,
+    filled,
+    items,
+    members,
+    text,
+)
 
 Part: TypeAlias = Text | Image | Thinking | ToolCall
 Finish: TypeAlias = Literal["end", "tools", "length", "refusal", "error"]
@@ -111,10 +120,7 @@ class Draft:
 
     def usage(self, usage: Json) -> None:
         """Counts so far: they are totals, so the last one holds, field by field."""
-        found = members(usage)
-        self._usage |= {
-            name: value for name, value in found.items() if value is not None
-        }
+        self._usage |= filled(usage)
 
     def end(self) -> None:
         """Nothing more will come: tell what was held back."""

@@ -9,7 +9,7 @@ from attrs import define, evolve, field
 from loopcore import AssistantMessage, Image, Tell, Text, Thinking, ToolCall, Usage
 from loopcore_adapters.flow import Flow, mend
 from loopcore_adapters.gemini.kept import keep
-from loopcore_adapters.loose import Json, count, dump, members, text
+from loopcore_adapters.loose import Json, count, dump, filled, members, text
 
 Part: TypeAlias = Text | Image | Thinking | ToolCall
 Finish: TypeAlias = Literal["end", "tools", "length", "refusal", "error"]
@@ -85,10 +85,7 @@ class Draft:
 
     def usage(self, usage: Json) -> None:
         """Counts so far: they are totals, so the last one holds, field by field."""
-        found = members(usage)
-        self._usage |= {
-            name: value for name, value in found.items() if value is not None
-        }
+        self._usage |= filled(usage)
 
     def end(self) -> None:
         """Nothing more will come: tell what was held back."""

@@ -21,12 +21,16 @@ def hub(address: str) -> Source:
 async def _fetch(address: str, job: Job) -> None:
     url = f"{address}/{job.weights.page}/resolve/main/{job.weights.file}"
     async with httpx.AsyncClient(timeout=TIMEOUT, follow_redirects=True) as client:
-        for _ in range(TRIES):
-            if job.have >= job.weights.size:
-                return
-            await _try(client, url, job)
-        message = f"the connection broke {TRIES} times"
-        raise Failed(message)
+        await _complete(client, url, job)
+
+
+async def _complete(client: httpx.AsyncClient, url: str, job: Job) -> None:
+    for _ in range(TRIES):
+        if job.have >= job.weights.size:
+            return
+        await _try(client, url, job)
+    message = f"the connection broke {TRIES} times"
+    raise Failed(message)
 
 
 async def _try(client: httpx.AsyncClient, url: str, job: Job) -> None:

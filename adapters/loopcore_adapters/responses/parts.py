@@ -7,7 +7,7 @@ from attrs import define, evolve, field
 
 from loopcore import Image, Text, Thinking, ToolCall
 from loopcore_adapters.flow import Flow, mend
-from loopcore_adapters.loose import Json, dump, text
+from loopcore_adapters.loose import Json, as_text, text
 from loopcore_adapters.responses import signing
 from loopcore_adapters.responses.items import Item
 
@@ -103,7 +103,7 @@ class Called:
 
     def begin(self, arguments: Json) -> None:
         """What the arguments were when the call was announced: mostly nothing."""
-        self._first = _arguments(arguments)
+        self._first = as_text(arguments)
 
     def add(self, more: str) -> str:
         """What can be shown now of this piece of the arguments."""
@@ -112,7 +112,7 @@ class Called:
 
     def whole(self, arguments: Json) -> str:
         """What is to be shown yet, now that all of the arguments are known."""
-        if not (known := _arguments(arguments)):
+        if not (known := as_text(arguments)):
             return ""
         self._first = ""
         return self._grown.whole(known)
@@ -128,12 +128,6 @@ class Called:
         made = ToolCall.parse(self.name, self._grown.text, call_id)
         signature = signing.call(self.item.said, linked=linked)
         return evolve(made, signature=signature) if signature else made
-
-
-def _arguments(value: Json) -> str:
-    if isinstance(value, str):
-        return value
-    return "" if value is None else dump(value)
 
 
 @define

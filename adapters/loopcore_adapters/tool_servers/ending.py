@@ -12,11 +12,14 @@ async def ended(task: "asyncio.Task[Any]", patience: float) -> None:
     cancelled = False
     while not task.done():
         try:
-            done, _ = await asyncio.wait({task}, timeout=patience)
+            await _ended_or_cancelled(task, patience)
         except asyncio.CancelledError:
             cancelled = True
-        else:
-            if not done:
-                task.cancel()
     if cancelled:
         raise asyncio.CancelledError
+
+
+async def _ended_or_cancelled(task: "asyncio.Task[Any]", patience: float) -> None:
+    done, _ = await asyncio.wait({task}, timeout=patience)
+    if not done:
+        task.cancel()
