@@ -471,7 +471,7 @@ class TestFaults:
         [
             (b"", "cut_stream"),
             (b" \n", "cut_stream"),
-            (b": ping\n\n", "bad_response"),
+            (b": ping\n\n", "cut_stream"),
             (b"<html>gone</html>", "bad_response"),
             (b"data: {\n\n", "bad_response"),
             (b"data: 7\n\n", "bad_response"),

@@ -251,6 +251,17 @@ def test_why_a_server_breaks_off_is_told_however_it_says_it(
     assert found == read(wire, [bytes([one]) for one in body])
 
 
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_stream_that_breaks_off_in_its_first_event_is_cut(wire: str) -> None:
+    """It may well have been a reply, so it is worth another try."""
+    first = BEGUN[wire].replace(b"\r", b"").split(b"\n\n", maxsplit=1)[0]
+    for length in range(6, len(first) - 1):
+        found = fault_of(read(wire, [first[:length]]))
+        assert (found.kind, found.partial) == ("cut_stream", None), first[:length]
+    assert fault_of(read(wire, [b"data: 7\n\ndat"])).kind == "bad_response"
+    assert fault_of(read(wire, [b"database: broken"])).kind == "bad_response"
+
+
 SILENT: Final[list[tuple[str, bytes]]] = [
     ("chat", completion(content="")),
     ("chat", completion(content=None)),

@@ -133,8 +133,8 @@ class Body:
                 return
 
     def _event(self, event: Event) -> Iterator[Said]:
-        self._heard = True
         said = event.data.strip()
+        self._heard = self._heard or bool(said)
         if said == DONE:
             self.done = True
         elif said:

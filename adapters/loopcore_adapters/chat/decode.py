@@ -123,8 +123,8 @@ class Decoder:
             return None
         if fault:
             return fault
-        if self._body.beginning.strip() and not self._understood:
-            return bad_response("This is no chat completion", self._body.beginning)
+        if not self._understood:
+            return self._body.not_understood("This is no chat completion")
         if self._body.done:
             return bad_response(
                 "The stream ended without a reply", self._body.beginning

@@ -140,13 +140,10 @@ class Decoder:
         return fault or self._short(ended=ended)
 
     def _short(self, *, ended: bool) -> ModelError:
-        beginning = self._body.beginning
-        if not beginning.strip():
-            return self._body.broken_off
         if not self._understood:
-            return bad_response("This is no response of generateContent", beginning)
+            return self._body.not_understood("This is no response of generateContent")
         if ended:
-            return bad_response("The response holds no reply", beginning)
+            return bad_response("The response holds no reply", self._body.beginning)
         return self._body.broken_off
 
     def _reply(self, reason: str) -> AssistantMessage | ModelError:

@@ -4,7 +4,6 @@ What is not understood never becomes an empty success. Events:
 https://platform.claude.com/docs/en/build-with-claude/streaming
 """
 
-import re
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
@@ -12,7 +11,7 @@ from attrs import define, evolve, field
 
 from loopcore import AssistantMessage, CallModel, ModelError, Tell
 from loopcore_adapters.body import Body
-from loopcore_adapters.faults import bad_response, body_fault, told
+from loopcore_adapters.faults import body_fault, told
 from loopcore_adapters.loose import Json, items, members, text
 from loopcore_adapters.messages.dialect import Dialect, dialect_of
 from loopcore_adapters.messages.draft import Draft, Finish
@@ -45,7 +44,6 @@ KINDS: Final = frozenset(
 )
 """The events of this protocol; and "message", a reply in one piece."""
 
-EVENT: Final = re.compile(rb"(\xef\xbb\xbf)?\s*(event|data|id|retry|):")
 NAMELESS: Final = "message"
 """What an event without a name is called."""
 
@@ -65,7 +63,6 @@ class Decoder:
     _draft: Draft = field(init=False)
     _body: Body = field(init=False)
     _understood: bool = field(default=False, init=False)
-    _heard: bool = field(default=False, init=False)
     _stopped: bool = field(default=False, init=False)
     _reason: str = field(default="", init=False)
     _why: str = field(default="", init=False)
@@ -106,7 +103,6 @@ class Decoder:
 
     def _take(self, name: str, value: Json) -> None:
         """An event, or the message that came in one piece; others say nothing of it."""
-        self._heard = True
         said = members(value)
         kind = text(said.get("type")) or (name if name != NAMELESS else "")
         if kind in KINDS:
@@ -160,17 +156,11 @@ class Decoder:
             return None
         if fault:
             return fault
-        beginning = self._body.beginning
-        if beginning.strip() and not self._understood and not self._begun:
-            return bad_response("This is no message", beginning)
+        if not self._understood:
+            return self._body.not_understood("This is no message")
         if ended:
             return ModelError("The response ended without a reply.", "bad_response")
         return self._body.broken_off
-
-    @property
-    def _begun(self) -> bool:
-        """Whether an event, and nothing else, begins this, and no first one came."""
-        return not self._heard and bool(EVENT.match(self._body.beginning))
 
     def _reply(self, reason: str) -> AssistantMessage | ModelError:
         """What the reason says that the server gave for the end of the reply."""

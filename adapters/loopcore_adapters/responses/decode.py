@@ -119,9 +119,9 @@ class Decoder:
             return None
         if fault:
             return fault
-        beginning = self._body.beginning
-        if beginning.strip() and not self._understood:
-            return bad_response("This is no reply over the wire 'responses'", beginning)
+        if not self._understood:
+            what = "This is no reply over the wire 'responses'"
+            return self._body.not_understood(what)
         return self._body.broken_off
 
     def _result(self) -> AssistantMessage | ModelError:
