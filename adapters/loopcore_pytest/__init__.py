@@ -101,11 +101,12 @@ def _complete(
         return made[-1]
 
     yield make
-    if not request.node.stash.get(ENDED_EARLY, False):
-        for double in made:
-            problem = _lacks(double)
-            if problem:
-                pytest.fail(problem, pytrace=False)
+    if request.node.stash.get(ENDED_EARLY, False):
+        return
+    for double in made:
+        problem = _lacks(double)
+        if problem:
+            pytest.fail(problem, pytrace=False)
 
 
 def _lacks(double: Any) -> str:  # noqa: ANN401  # a double

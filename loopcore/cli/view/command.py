@@ -75,11 +75,13 @@ MADE: Final = '<meta name="generator" content="loopcore view">'
 
 def _refuse_others(file: Path) -> None:
     """Refuse to write over what is no page of ours."""
-    if file.is_file():
-        with file.open(encoding="utf-8", errors="replace") as text:
-            if MADE in text.read(2000):
-                return
-    reserve(file, "--html")
+    if not (file.is_file() and _is_ours(file)):
+        reserve(file, "--html")
+
+
+def _is_ours(file: Path) -> bool:
+    with file.open(encoding="utf-8", errors="replace") as text:
+        return MADE in text.read(2000)
 
 
 def _write(visit: "Visit", file: Path, at: int, *, as_json: bool) -> None:

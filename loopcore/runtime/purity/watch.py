@@ -146,12 +146,18 @@ class Lookout:
             if (top in READERS and not own) or keeps_to_itself(top, world):
                 return
             if own or one.f_code.co_filename == self._file:
-                if world in SETTLED and not _is_asked(one, inner):
-                    return
-                how = _how(named_as(inner) if inner else called)
-                self._note(Reach(world, how, one.f_code.co_filename, one.f_lineno))
+                self._reach_from(one, world, inner, called)
                 return
             inner = one
+
+    def _reach_from(
+        self, frame: FrameType, world: World, inner: FrameType | None, called: str
+    ) -> None:
+        """Note it at this line, which called `inner` or else what is written in C."""
+        if world in SETTLED and not _is_asked(frame, inner):
+            return
+        how = _how(named_as(inner) if inner else called)
+        self._note(Reach(world, how, frame.f_code.co_filename, frame.f_lineno))
 
     def _within(self, frame: FrameType) -> Iterator[FrameType]:
         """The frame and those around it, as far as the function that is watched."""
