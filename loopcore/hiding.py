@@ -28,7 +28,8 @@ def hider(who: str, patterns: Iterable[Pattern], replacement: str) -> Hide:
     """A function that hides what these regular expressions find in a text.
 
     Raises:
-        ValueError: for what is no regular expression; `who` was given it.
+        ValueError: for what is no regular expression, or one that finds the empty text;
+            `who` was given it.
     """
     found = tuple(_compiled(who, pattern) for pattern in patterns)
 
@@ -54,10 +55,17 @@ def hider_of(redact: Patterns) -> Hide | None:
 
 def _compiled(who: str, pattern: Pattern) -> re.Pattern[str]:
     try:
-        return re.compile(pattern)
+        found = re.compile(pattern)
     except re.error as problem:
         message = f"{who}({pattern!r}): not a regular expression: {problem}"
         raise ValueError(message) from None
+    except TypeError:
+        message = f"{who}() takes regular expressions, each by itself, not {pattern!r}"
+        raise TypeError(message) from None
+    if found.search("") is not None:
+        message = f"{who}({pattern!r}): it finds the empty text, which is everywhere"
+        raise ValueError(message)
+    return found
 
 
 ESCAPE: Final = "\\u"

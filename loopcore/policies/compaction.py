@@ -14,6 +14,7 @@ from loopcore.messages import (
     ToolResultMessage,
     UserMessage,
 )
+from loopcore.policies.given import refuse_unless_whole
 from loopcore.policies.places import Place, places
 from loopcore.policies.rounds import rounds
 from loopcore.settings import ModelLike
@@ -38,8 +39,11 @@ def compact(at: int, *, keep: int = 10, model: ModelLike | None = None) -> Hooks
     Raises:
         ValueError: for a `keep` that is not below `at`.
     """
-    if not 1 <= keep < at:
-        message = f"compact({at}, keep={keep}): keep at least 1, and fewer than `at`"
+    refuse_unless_whole("compact", 1, at=at, keep=keep)
+    if keep >= at:
+        message = (
+            f"compact({at}, keep={keep}): keep fewer than that, or nothing is gained"
+        )
         raise ValueError(message)
 
     def shorten(view: ContextView) -> ContextUpdate | Need | None:

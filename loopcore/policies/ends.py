@@ -17,6 +17,11 @@ from loopcore.hooks import (
     TurnView,
 )
 from loopcore.messages import AssistantMessage, ToolCall, messages
+from loopcore.policies.given import (
+    refuse_negative,
+    refuse_no_text,
+    refuse_unless_whole,
+)
 
 
 @frozen
@@ -71,7 +76,7 @@ def limits(  # noqa: PLR0913  # one name for each limit
     or cost are reached before the first request.
     """
     most = Limits(turns, tokens, cost, seconds, tool_calls, repeats, unknown_tools)
-    _refuse_negative(most)
+    refuse_negative("limits", asdict(most))
 
     def late(view: ContextView) -> ContextUpdate | None:
         counted = _begun(_recall(view.memo), view.state.run, view.now)
@@ -90,14 +95,6 @@ def limits(  # noqa: PLR0913  # one name for each limit
         transform_context=late if seconds is not None or _forbidden(most) else None,
         should_stop_after_turn=enough,
     )
-
-
-def _refuse_negative(most: Limits) -> None:
-    given: dict[str, float | None] = asdict(most)
-    for name, value in given.items():
-        if value is not None and not value >= 0:
-            message = f"limits({name}={value}): a limit is not negative"
-            raise ValueError(message)
 
 
 def _recall(memo: Json) -> Counted:
@@ -196,10 +193,10 @@ def nudge(text: str, times: int = 1) -> Hooks:
     Raises:
         ValueError: for an empty text or a negative number of times.
     """
-    if not text or times < 0:
-        message = (
-            f"nudge({text!r}, {times}): give a text, and how often in a row it is said"
-        )
+    refuse_no_text("nudge", text=text)
+    refuse_unless_whole("nudge", 0, times=times)
+    if not text:
+        message = "nudge(''): give a text, such as 'Answer, or say what you need.'"
         raise ValueError(message)
 
     def again(view: TurnView) -> TurnUpdate | None:

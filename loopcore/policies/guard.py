@@ -13,6 +13,7 @@ from loopcore.hooks import (
     ToolResultUpdate,
     ToolResultView,
 )
+from loopcore.policies.given import refuse_no_function, refuse_no_text
 from loopcore.tools import ToolLike
 
 When: TypeAlias = Callable[[ToolCallView], bool]
@@ -24,7 +25,12 @@ def ask_before(*tools: str | ToolLike, when: When | None = None) -> Hooks:
     A tool is given by its name, or as it is.
 
     `when` narrows it to the calls for which it says yes.
+
+    Raises:
+        TypeError: for what is no tool, or a `when` that is no function.
     """
+    refuse_no_function("ask_before", when=when or bool)
+    _refuse_lists(tools)
 
     def gate(view: ToolCallView) -> Ask | None:
         return Ask() if when is None or when(view) else None
@@ -32,17 +38,28 @@ def ask_before(*tools: str | ToolLike, when: When | None = None) -> Hooks:
     return Hooks("ask_before", before_tool_call=gate, tools=tools or None)
 
 
+def _refuse_lists(tools: tuple[object, ...]) -> None:
+    if any(isinstance(given, list | tuple | set) for given in tools):
+        message = (
+            "ask_before() takes tools, each as an argument of its own: write *tools"
+        )
+        raise TypeError(message)
+
+
 def redact(*patterns: Pattern, replacement: str = "[redacted]") -> Hooks:
     """Keep these out of stored results and of what a model is shown.
 
     Patterns are regular expressions. Results are stored redacted, error texts that echo
     arguments too; all else, prompts and replies, is stored as it was and shown redacted.
-    Put it before `compact`, whose summary is made of what was shown so far.
+    Put it before `truncate_results`, which could cut one in two, and before `compact`,
+    whose summary is made of what was shown so far.
     It fails closed: if it cannot do its work, the result is withheld.
 
     Raises:
-        ValueError: for no pattern, or one that is no regular expression.
+        ValueError: for no pattern, or one that is no regular expression or finds nothing.
+        TypeError: for what is no text.
     """
+    refuse_no_text("redact", replacement=replacement)
     if not patterns:
         message = "redact() needs at least one pattern: redact(r'sk-[A-Za-z0-9]+')"
         raise ValueError(message)

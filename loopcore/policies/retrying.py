@@ -7,6 +7,7 @@ from typing import Final
 
 from loopcore.hooks import ErrorView, Hooks, RetryUpdate
 from loopcore.messages import Fault
+from loopcore.policies.given import refuse_negative, refuse_unless_whole
 from loopcore.settings import ModelLike, model_id
 from loopcore.state import State
 
@@ -35,9 +36,9 @@ def retry(
     Raises:
         ValueError: for fewer than one attempt or a negative time.
     """
-    if attempts < 1 or delay < 0 or factor < 0 or longest < 0:
-        message = "retry() takes at least one attempt, and times that are not negative"
-        raise ValueError(message)
+    refuse_unless_whole("retry", 1, attempts=attempts)
+    times = {"delay": delay, "factor": factor, "longest": longest}
+    refuse_negative("retry", times)
     given = fallback if isinstance(fallback, Iterable) else (fallback,)
     models = tuple(map(model_id, (given,) if isinstance(given, str) else given))
 

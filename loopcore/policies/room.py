@@ -24,6 +24,7 @@ from loopcore.messages import (
     ToolResultMessage,
     UserMessage,
 )
+from loopcore.policies.given import refuse_no_function, refuse_unless_whole
 from loopcore.policies.places import Place, kept, places
 from loopcore.policies.rounds import Count, estimate, newest_first, rounds
 from loopcore.policies.window import cut
@@ -97,11 +98,8 @@ def fit(
     Raises:
         ValueError: for a number below 1.
     """
-    for name, value in {"window": window, "longest": longest}.items():
-        if value is not None and value < 1:
-            message = f"fit({name}={value}): give a number of tokens above 0"
-            raise ValueError(message)
-
+    refuse_unless_whole("fit", 1, window=window, longest=longest)
+    refuse_no_function("fit", count=count)
     fitting = Fitting(window, longest, count)
     return Hooks(
         "fit",

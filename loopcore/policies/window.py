@@ -10,6 +10,11 @@ from loopcore.hooks import (
     ToolResultView,
 )
 from loopcore.messages import Message, Part, Text
+from loopcore.policies.given import (
+    refuse_no_function,
+    refuse_no_text,
+    refuse_unless_whole,
+)
 from loopcore.policies.places import kept
 from loopcore.policies.rounds import Count, Round, estimate, newest_first
 
@@ -31,11 +36,11 @@ def sliding_window(
     message: an estimate unless you give a tokenizer.
 
     Raises:
-        ValueError: for a `keep` below 1 or an unknown unit.
+        ValueError: for a `keep` below 1, a negative `pin` or an unknown unit.
     """
-    if keep < 1:
-        message = f"sliding_window({keep}): keep at least 1, or nothing would be shown"
-        raise ValueError(message)
+    refuse_unless_whole("sliding_window", 1, keep=keep)
+    refuse_unless_whole("sliding_window", 0, pin=pin)
+    refuse_no_function("sliding_window", count=count)
     if unit not in UNITS:
         message = f"sliding_window(unit={unit!r}): choose one of {', '.join(UNITS)}"
         raise ValueError(message)
@@ -83,8 +88,12 @@ def truncate_results(
     Raises:
         ValueError: for a negative limit, or a tail that is longer than the limit.
     """
-    if not 0 <= tail <= limit:
-        message = f"truncate_results({limit}, tail={tail}): take 0 <= tail <= limit"
+    refuse_unless_whole("truncate_results", 0, limit=limit, tail=tail)
+    refuse_no_text("truncate_results", marker=marker or "")
+    if tail > limit:
+        message = (
+            f"truncate_results({limit}, tail={tail}): the tail is part of the limit"
+        )
         raise ValueError(message)
 
     def truncate(view: ToolResultView) -> ToolResultUpdate | None:
