@@ -275,6 +275,17 @@ def test_the_context_is_given_and_not_offered() -> None:
     assert look.bind(FrozenDict(it="a"), CONTEXT) == {"it": "a", "context": CONTEXT}
 
 
+def test_a_context_that_may_be_left_out_is_given_all_the_same() -> None:
+    @tool
+    def look(it: str, context: ToolContext | None = None) -> str:
+        """Look."""
+        return it if context is None else context.effect_id
+
+    assert list(look.spec.parameters["properties"]) == ["it"]
+    assert look.bind(FrozenDict(it="a"), CONTEXT) == {"it": "a", "context": CONTEXT}
+    assert look("a") == "a"
+
+
 def test_a_default_that_json_cannot_hold_is_left_out() -> None:
     @tool
     def look(it: float = float("nan")) -> float:

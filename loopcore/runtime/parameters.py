@@ -53,7 +53,7 @@ class Parameters:
         """Read a function; TypeError names the parameter that cannot be understood."""
         signature, hints = inspect.signature(fn), _hints(plain_function(fn))
         receiver = "self" if _takes_self(signature, hints) else None
-        context = next((n for n, kind in hints.items() if kind is ToolContext), None)
+        context = next((n for n, kind in hints.items() if _is_context(kind)), None)
         given = [
             name
             for name, parameter in signature.parameters.items()
@@ -101,6 +101,11 @@ def _hints(fn: Function) -> Mapping[str, Any]:
     except NameError as problem:
         message = f"a type is not known where the function is: {problem}"
         raise TypeError(message) from None
+
+
+def _is_context(kind: object) -> bool:
+    """Whether it is the context, `ToolContext | None` of a function one calls oneself too."""
+    return kind is ToolContext or ToolContext in get_args(kind)
 
 
 def _takes_self(signature: inspect.Signature, hints: Mapping[str, Any]) -> bool:
