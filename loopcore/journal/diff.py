@@ -7,7 +7,7 @@ from attrs import frozen
 
 from loopcore.config import AnyConfig
 from loopcore.journal.digests import Digests
-from loopcore.journal.folding import Step, steps
+from loopcore.journal.folding import Refused, Step, notes_of, steps
 from loopcore.journal.journal import Journal
 from loopcore.journal.tables import short
 from loopcore.messages import Message, ToolResultMessage, Usage
@@ -37,6 +37,9 @@ class Diff:
         lines: the messages of both, aligned.
         ends: where each run stands.
         settings: what differs in the settings: name, then both values.
+        notes: where a record is not what the configuration makes of it, so that what is
+            told is what comes of it now.
+        whole: whether the configuration took all inputs of both.
     """
 
     names: tuple[str, str]
@@ -44,12 +47,15 @@ class Diff:
     lines: tuple[Line, ...]
     ends: tuple[State, State]
     settings: tuple[tuple[str, str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    whole: bool = True
 
     @property
     def is_same(self) -> bool:
-        """Whether both came to the same messages and the same end."""
+        """Whether both came to the same messages and the same end, and were read to it."""
         a, b = self.ends
-        return a.stop == b.stop and not self.settings and not self.differing
+        same_end = self.whole and a.stop == b.stop
+        return same_end and not self.settings and not self.differing
 
     @property
     def differing(self) -> tuple[Line, ...]:
@@ -69,7 +75,7 @@ class Diff:
         said += _hunks(self.lines)
         if a.stop != b.stop:
             said.append(f"stop: {a.stop} → {b.stop}")
-        return "\n".join(said)
+        return "\n".join([*said, *self.notes])
 
     def __repr__(self) -> str:
         return f"<diff of {self.names[0]} and {self.names[1]}: {len(self.differing)} messages>"
@@ -88,8 +94,19 @@ def diff(config: AnyConfig, a: Journal, b: Journal) -> Diff:
         for run, journal in zip(folded, (a, b), strict=True)
     )
     names = a.path or a.run_id, b.path or b.run_id
-    lines = tuple(_lines(digests, one, other))
-    return Diff(names, _common(*folded), lines, (one, other), _settings(one, other))
+    return Diff(
+        names,
+        _common(*folded),
+        tuple(_lines(digests, one, other)),
+        (one, other),
+        _settings(one, other),
+        tuple(
+            f"{name}: {note}"
+            for name, run in zip(names, runs, strict=True)
+            for note in notes_of(run)
+        ),
+        whole=not any(isinstance(run[-1], Refused) for run in runs if run),
+    )
 
 
 def _common(a: list[Step], b: list[Step]) -> int:

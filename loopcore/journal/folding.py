@@ -1,6 +1,8 @@
 """Folding a journal again: each input, and what a step makes of it now."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final
 
 from attrs import frozen
 from returns.result import Failure
@@ -69,3 +71,18 @@ def steps(
         led = ledger.entry(after, effects)
         yield Step(number, entry, state, after, effects, led)
         state = after
+
+
+def notes_of(every: Sequence[Step | Refused]) -> tuple[str, ...]:
+    """What to know of all that is told: the record may be of another configuration."""
+    strayed = (s.number for s in every if isinstance(s, Step) and s.led != s.entry.led)
+    refused = (one.number for one in every if isinstance(one, Refused))
+    first = [ELSEWHERE.format(number) for number in islice(strayed, 1)]
+    return (*first, *(NO_LONGER.format(number) for number in refused))
+
+
+ELSEWHERE: Final = (
+    "(input {} led elsewhere when this was recorded: what is told is what comes of it "
+    "now)"
+)
+NO_LONGER: Final = "(the record goes on, but input {} no longer fits)"

@@ -42,8 +42,9 @@ def fork(
             let go, so that a `Prompt` or a `Continue` can be given: it begins another
             run, whose turns, tokens and limits count anew.
         at: after this input, from 1, and whatever then waits still does; 0 is the start.
-        replace: what happened instead of input `at`. What was recorded after it is kept
-            as far as it still fits; see `refold`, which says what does.
+        replace: what happened instead of input `at`, which is then to be given. What was
+            recorded after it is kept as far as it still fits; see `refold`, which says
+            what does.
 
     Without `turn` and `at` it is the end of the record.
 
@@ -53,6 +54,10 @@ def fork(
     refuse_no_journal(journal)
     if run_id == journal.run_id:
         raise ValueError(SAME_NAME.format(run_id))
+    if turn is not None and at is not None:
+        raise ValueError(TWO_POINTS)
+    if replace is not None and at is None:
+        raise ValueError(NO_POINT)
     try:
         found = (
             renamed(_found(config, journal, turn, at), run_id)
@@ -69,13 +74,18 @@ SAME_NAME: Final = (
     "the same ids, and tools would take one for the other."
 )
 
+TWO_POINTS: Final = (
+    "fork() takes turn= or at=, not both: either names a point of the run"
+)
+NO_POINT: Final = (
+    "fork() needs at= beside what replaces an input (replace=, --say): the number of that "
+    "input, from 1"
+)
+
 
 def _found(
     config: AnyConfig, journal: Journal, turn: int | None, at: int | None
 ) -> State:
-    if turn is not None and at is not None:
-        message = "fork() takes turn= or at=, not both: either names a point of the run"
-        raise ValueError(message)
     if turn is not None:
         return _after_turn(config, journal, turn)
     last = len(journal.entries) if at is None else at

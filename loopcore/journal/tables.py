@@ -128,6 +128,7 @@ def diff_json(found: "Diff") -> Json:
         "common_inputs": found.common,
         "settings": [list(one) for one in found.settings],
         "stops": [str(state.stop) for state in found.ends],
+        "notes": list(found.notes),
         "messages": lines,
     }
 

@@ -1,14 +1,13 @@
 """A journal folded again, to be asked about."""
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any, Final, NoReturn
 
 import attrs
 from attrs import frozen
 
 from loopcore.config import AnyConfig
-from loopcore.journal.folding import Refused, Step, steps
+from loopcore.journal.folding import Step, notes_of, steps
 from loopcore.journal.history import Performed, Stored, performed, stored
 from loopcore.journal.journal import Journal
 from loopcore.state import State
@@ -39,22 +38,7 @@ def folded(config: AnyConfig, journal: Journal) -> Past:
     taken = tuple(one for one in every if isinstance(one, Step))
     end = taken[-1].state if taken else journal.start
     messages = stored(journal.start.transcript, journal.run_id, taken)
-    return Past(journal, taken, end, messages, performed(taken), _notes(every))
-
-
-def _notes(every: tuple[Step | Refused, ...]) -> tuple[str, ...]:
-    """What to know of all that is told: the record may be of another configuration."""
-    strayed = (s.number for s in every if isinstance(s, Step) and s.led != s.entry.led)
-    refused = (one.number for one in every if isinstance(one, Refused))
-    first = [ELSEWHERE.format(number) for number in islice(strayed, 1)]
-    return (*first, *(NO_LONGER.format(number) for number in refused))
-
-
-ELSEWHERE: Final = (
-    "(input {} led elsewhere when this was recorded: what is told is what comes of it "
-    "now)"
-)
-NO_LONGER: Final = "(the record goes on, but input {} no longer fits)"
+    return Past(journal, taken, end, messages, performed(taken), notes_of(every))
 
 
 def unknown(text: str) -> NoReturn:
