@@ -220,6 +220,15 @@ def answers(effect: Effect, value: object) -> bool:
     return isinstance(value, VALUES[type(effect)])
 
 
+def call_number(effect_id: str) -> int:
+    """Which call of its reply an effect is about, or a nested run, by its id.
+
+    >>> call_number("r1.1.2.run.3")
+    3
+    """
+    return int(effect_id.rpartition(".")[2])
+
+
 def output_of(value: object) -> ToolOutput:
     """What a tool returned, as its output.
 

@@ -39,7 +39,7 @@ def _wanted(effect: Effect) -> str:
     return effect.id
 
 
-def spoken(asked: RequestApproval) -> str:
+def spoken(asked: RunTool | RequestApproval) -> str:
     """A call as a person would write it."""
     arguments = ", ".join(f"{k}={v!r}" for k, v in asked.arguments.items())
     return f"{asked.spec.name}({arguments})"

@@ -1,6 +1,7 @@
 """Which call a result is of: results are stored together, in the order of their calls."""
 
 from loopcore import AssistantMessage, RunTool, State, ToolCall, ToolResultMessage
+from loopcore.effects import call_number
 
 
 class Calls:
@@ -26,7 +27,7 @@ class Calls:
 
     def ran(self, run_id: str, effect: RunTool) -> None:
         """A call was seen to run."""
-        self._ran.add((run_id, int(effect.id.rpartition(".")[2])))
+        self._ran.add((run_id, call_number(effect.id)))
 
     def settled(self, run_id: str, result: ToolResultMessage) -> ToolCall | None:
         """The call that this result is of, unless it was seen to run."""

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 
@@ -40,6 +41,11 @@ def place_of(function: object, error: Exception | None = None) -> str:
     lines = [line for file, line in _frames(error) if file == code.co_filename]
     line = lines[-1] if lines else code.co_firstlineno
     return f"{base(str(code.co_filename))}:{line}"
+
+
+def package_of(frame: FrameType) -> str:
+    """The package that a frame's code belongs to."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def _frames(error: Exception | None) -> Iterator[tuple[str, int]]:

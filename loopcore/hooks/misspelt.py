@@ -7,6 +7,7 @@ from types import FrameType
 from typing import Final
 from weakref import WeakValueDictionary
 
+from loopcore.hooks.code import package_of
 from loopcore.hooks.rule import Hooks
 from loopcore.tools import near
 
@@ -62,10 +63,6 @@ def _level() -> int:
     """The stack level of the line that makes a configuration; 0 if that is one of ours."""
     frame: FrameType | None = sys._getframe(MAKER)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # inspect reads files
     level = MAKER
-    while frame is not None and _package(frame) in BETWEEN:
+    while frame is not None and package_of(frame) in BETWEEN:
         frame, level = frame.f_back, level + 1
-    return 0 if frame is None or _package(frame) in OURS else level
-
-
-def _package(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return 0 if frame is None or package_of(frame) in OURS else level

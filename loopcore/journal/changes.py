@@ -14,6 +14,7 @@ from loopcore.effects import (
     RequestApproval,
     RunTool,
     Sleep,
+    call_number,
 )
 from loopcore.events import MessageAdded, Stop
 from loopcore.frozen import Json, dump_json
@@ -57,7 +58,7 @@ def _calls(both: Both) -> Iterator[Change]:
         else:
             old_fate = _fate(both.old.state, was, effect_id)
             fates = old_fate, _fate(both.new.state, now, effect_id)
-        yield both.change(named, fates, GATES, _number(effect_id))
+        yield both.change(named, fates, GATES, call_number(effect_id))
 
 
 def _by_id(step: Step) -> dict[str, Effect]:
@@ -87,12 +88,7 @@ def _fate(state: State, effect: Effect | None, place: str) -> str:
         case RequestApproval():
             return f"asks: {effect.question}" if effect.question else "asks"
         case _:
-            return _settled(state, _number(place))
-
-
-def _number(place: str) -> int:
-    """Which call of its reply it is."""
-    return int(place.rpartition(".")[2])
+            return _settled(state, call_number(place))
 
 
 def _settled(state: State, number: int) -> str:

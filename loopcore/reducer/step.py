@@ -6,7 +6,14 @@ from typing import Any, Final, TypeAlias
 from returns.result import Failure, Success
 
 from loopcore.config import AnyConfig
-from loopcore.effects import CallModel, Consult, RequestApproval, RunTool, Sleep
+from loopcore.effects import (
+    CallModel,
+    Consult,
+    RequestApproval,
+    RunTool,
+    Sleep,
+    call_number,
+)
 from loopcore.events import RunStart
 from loopcore.frozen import EMPTY, UNSET, FrozenDict, evolve, vector
 from loopcore.hooks.merge import later
@@ -153,9 +160,9 @@ def _answer(config: AnyConfig, state: State, out: Out, given: Answer) -> Stage:
         case CallModel():
             return model.replied(config, state, out, effect, value)
         case RunTool():
-            state = ran(state, _number(effect.id), value, given.seconds)
+            state = ran(state, call_number(effect.id), value, given.seconds)
         case RequestApproval():
-            state = decided(config, state, out, _number(effect.id), value)
+            state = decided(config, state, out, call_number(effect.id), value)
         case Sleep():
             return _woke(config, state, out, effect)
         case Consult():
@@ -166,10 +173,6 @@ def _answer(config: AnyConfig, state: State, out: Out, given: Answer) -> Stage:
 def _unless_parked(state: State) -> str | None:
     """An answer while a hook waits for another changes nothing but its slot."""
     return None if parked(state) else "run_tools"
-
-
-def _number(effect_id: str) -> int:
-    return int(effect_id.rpartition(".")[2])
 
 
 def _know(state: State, given: Answer) -> State:
@@ -185,7 +188,7 @@ def _woke(config: AnyConfig, state: State, out: Out, effect: Sleep) -> Stage:
     """A retry's pause is over, or a nested run's time is."""
     if ".sleep." in effect.id.removeprefix(state.place):
         return model.woke(state)
-    state = time_out(config, state, out, _number(effect.id))
+    state = time_out(config, state, out, call_number(effect.id))
     return state, _unless_parked(state)
 
 

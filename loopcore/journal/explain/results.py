@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from loopcore.effects import Effect, RequestApproval, RunTool
+from loopcore.effects import Effect, RequestApproval, RunTool, call_number
 from loopcore.events import RunEnd
 from loopcore.frozen import dump_json
 from loopcore.journal.explain.past import Past, told_input
@@ -143,7 +143,7 @@ def run_of(past: Past, one: Stored) -> Performed | None:
     number, asked = place_of(past, one)
     for found in _performed_in(past, between(past, asked, one)):
         effect = found.effect
-        if isinstance(effect, RunTool) and _number(effect.id) == number:
+        if isinstance(effect, RunTool) and call_number(effect.id) == number:
             ended = hasattr(found.value, "outcome") or found.cancelled
             return found if ended else None
     return None
@@ -156,14 +156,9 @@ def _nested_of(past: Past, one: Stored) -> tuple[RunEnd, Step] | None:
         (event, step)
         for step, event in told(between(past, asked, one))
         if isinstance(event, RunEnd) and event.run_id != past.journal.run_id
-        if _number(event.run_id) == number
+        if call_number(event.run_id) == number
     ]
     return min(ends, key=lambda end: end[0].run_id.count("."), default=None)
-
-
-def _number(effect_id: str) -> int:
-    """Which call of its reply this is about."""
-    return int(effect_id.rpartition(".")[2])
 
 
 def end_of(past: Past, one: Stored) -> Step | None:

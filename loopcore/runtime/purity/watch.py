@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 
 from attrs import frozen
 
-from loopcore.hooks.code import base, code_of
+from loopcore.hooks.code import base, code_of, package_of
 from loopcore.runtime.purity.around import Print, Root, changed, prints
 from loopcore.runtime.purity.places import is_own
 from loopcore.runtime.purity.printing import is_in_memory
@@ -141,7 +141,7 @@ class Lookout:
         """Note it, at the innermost line that is the function's own."""
         inner: FrameType | None = None
         for one in self._within(frame):
-            top = _top(one)
+            top = package_of(one)
             own = is_own(one.f_code.co_filename)
             if (top in READERS and not own) or keeps_to_itself(top, world):
                 return
@@ -171,11 +171,6 @@ class Lookout:
         self._reached.setdefault(str(reach), reach)
 
 
-def _top(frame: FrameType) -> str:
-    """The package that a frame's code belongs to."""
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
-
-
 def _is_asked(caller: FrameType, called: FrameType | None) -> bool:
     """Whether the function asks for that: by a library that is for it, or by itself.
 
@@ -183,7 +178,7 @@ def _is_asked(caller: FrameType, called: FrameType | None) -> bool:
     """
     if caller.f_code.co_name == "<module>":
         return False
-    return called is None or _top(called) in {_top(caller), *SETTINGS}
+    return called is None or package_of(called) in {package_of(caller), *SETTINGS}
 
 
 SETTLED: Final = frozenset(("environment", "time zone"))

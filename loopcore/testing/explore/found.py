@@ -14,6 +14,7 @@ from loopcore.inputs import Answer, Input
 from loopcore.journal import Entry, Journal
 from loopcore.reducer import advance
 from loopcore.state import State
+from loopcore.wording import spoken
 
 LONGEST: Final = 300
 """How much of an input is printed."""
@@ -96,12 +97,7 @@ def shown(state: State, given: Input) -> str:
         return short
     asked = next((e for e in state.waiting if e.id == given.effect_id), None)
     about = asked if isinstance(asked, RunTool | RequestApproval) else None
-    return f"{short}  # {_call(about)}" if about else short
-
-
-def _call(asked: RunTool | RequestApproval) -> str:
-    arguments = ", ".join(f"{k}={v!r}" for k, v in asked.arguments.items())
-    return f"{asked.spec.name}({arguments})"
+    return f"{short}  # {spoken(about)}" if about else short
 
 
 def _counts(given: Mapping[str, int]) -> FrozenDict[int]:
