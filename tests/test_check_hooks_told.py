@@ -1,6 +1,8 @@
 """check_hooks: what it tells of hooks that fail, hang or can do nothing, and of misuse."""
 
 import random
+import re
+from collections.abc import Callable
 from typing import Any, Final
 from warnings import catch_warnings, simplefilter
 
@@ -66,6 +68,46 @@ def test_the_time_may_not_be_told_and_a_hook_that_forgets_it_is_told_so() -> Non
         " Where nobody tells the time `view.now` is None: write `view.now or 0`, or say "
         "what is to be then."
     )
+
+
+def seconds_of(view: Any) -> float:
+    """A helper that the hook calls."""
+    return view.seconds / 60  # type: ignore[no-any-return]
+
+
+def slow(view: Any) -> None:
+    """Reads it through another function."""
+    assert seconds_of(view) < 1
+
+
+GRANTED: Final[dict[str, tuple[Callable[[Any], Any], str]]] = {
+    "a field": (lambda view: view.seconds > 10, "`view.seconds` is None here"),
+    "in a helper": (slow, "`view.seconds` is None here"),
+    "an attribute": (lambda view: view.details.get(1), "`view.details` is None here"),
+    "two": (lambda v: v.now - v.seconds, "`view.now` and `view.seconds` are None here"),
+    "a memo": (lambda v: v.memo + 1, "`view.memo` is None here: give it a first value"),
+}
+
+
+@pytest.mark.parametrize("name", GRANTED)
+def test_a_hook_that_takes_a_field_for_granted_is_told_which(name: str) -> None:
+    """And not of the time, which is None there as well."""
+    function, hint = GRANTED[name]
+
+    said, *_ = failure(Hooks("h", after_tool_call=function))
+
+    assert f" {hint}" in said
+    assert "Where nobody tells the time" not in said
+
+
+def test_a_hook_that_fails_at_a_none_of_its_own_is_told_of_no_field() -> None:
+    def search(view: Any) -> bool:
+        found: Any = re.search("never", view.model)
+        return found.group() == ""  # type: ignore[no-any-return]
+
+    said, *_ = failure(Hooks(should_stop_after_turn=search))
+
+    assert said.endswith("turn 1).")
 
 
 def test_a_hook_that_adds_a_list_to_its_memo_is_told_how() -> None:

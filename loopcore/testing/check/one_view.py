@@ -1,7 +1,7 @@
 """The laws that one view shows: a hook is asked about it, again, and about its copy."""
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 from attrs import frozen
@@ -9,7 +9,6 @@ from attrs import frozen
 from loopcore.hooks.fold import fold
 from loopcore.hooks.points import POINTS, PointName
 from loopcore.hooks.rule import Hooks
-from loopcore.hooks.views import ContextView
 from loopcore.messages import AssistantMessage, ToolResultMessage
 from loopcore.runtime.purity import (
     UNKNOWN,
@@ -22,6 +21,7 @@ from loopcore.runtime.purity import (
 )
 from loopcore.testing.check.asking import Asked, ask, failing, place, written
 from loopcore.testing.check.broken import broken
+from loopcore.testing.check.hints import hint_of
 from loopcore.testing.strategies.history import is_paired
 from loopcore.testing.strategies.listening import Heard
 
@@ -47,25 +47,15 @@ class Judge:
         with Lookout(getattr(hook, point)) as watch:
             first = ask(hook, point, view)
         if first.fault:
-            raise failing(first.fault, view, self._hint(first, view))
+            tools = self.hint if first.fault.error.startswith("KeyError") else ""
+            hint = tools or hint_of(hook, point, view, first.fault)
+            raise failing(first.fault, view, hint)
         _pure(hook, point, view, (first, watch))
         _steady(heard, first)
         _equal(hook, point, copy, first)
         keep_pairs(hook, point, view)
         self._silent(hook, point, view, first)
         return first
-
-    def _hint(self, first: Asked, view: Any) -> str:  # noqa: ANN401  # a view
-        """What a stranger may not know about the view at which a hook failed."""
-        error = first.fault.error if first.fault else ""
-        sentence = first.fault.sentence if first.fault else ""
-        if error.startswith("KeyError") and self.hint:
-            return self.hint
-        for told, hint in HINTS:
-            if told in sentence and error.startswith("TypeError"):
-                return hint if hint is not NO_TIME or view.now is None else ""
-        empty = error and isinstance(view, ContextView) and not view.messages
-        return NO_MESSAGES if empty else ""
 
     def _silent(self, hook: Hooks, point: PointName, view: Any, first: Asked) -> None:  # noqa: ANN401  # a view
         if self.cares is None or not first.said or self._cared(hook, point, view):
@@ -92,20 +82,6 @@ class Judge:
                 f"hook says something about: {brief(view, 600)}"
             )
             raise ValueError(message) from problem
-
-
-NO_TIME: Final = (
-    " Where nobody tells the time `view.now` is None: write `view.now or 0`, or say what "
-    "is to be then."
-)
-HINTS: Final = (
-    (
-        'can only concatenate tuple (not "list")',
-        " What is a list in JSON is a tuple in a view: write `[*view.memo, x]`.",
-    ),
-    ("NoneType", NO_TIME),
-)
-NO_MESSAGES: Final = " Nothing is shown here: an earlier hook may have left no message."
 
 
 def _unchanged(hook: Hooks, point: PointName, view: Any, copy: Any) -> None:  # noqa: ANN401  # views

@@ -21,7 +21,7 @@ HASHED: Final = {
 
 def suspects(hook: Hooks, point: PointName) -> tuple[str, ...]:
     """Where a hook's code, and its own that it calls, uses what is ordered by hashes."""
-    found = (one for code in _codes(hook, point) for one in _sets_of(code))
+    found = (one for code in codes(hook, point) for one in _sets_of(code))
     return tuple(dict.fromkeys(found))
 
 
@@ -35,7 +35,8 @@ def held_sets(hook: Hooks, point: PointName) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _codes(hook: Hooks, point: PointName) -> Iterator[CodeType]:
+def codes(hook: Hooks, point: PointName) -> Iterator[CodeType]:
+    """The code of a hook, and of the functions of its own that it calls."""
     function = hook.functions[point]
     code = code_of(function)
     if code:
@@ -68,7 +69,7 @@ def texts_in_sets(hook: Hooks) -> Iterator[list[str]]:
     for point, function in hook.functions.items():
         for value in reachable(function):
             yield from _if_texts(value)
-        for code in _codes(hook, point):
+        for code in codes(hook, point):
             yield from _texts_of(code)
 
 
