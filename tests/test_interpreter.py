@@ -681,6 +681,28 @@ def test_an_approval_that_fails_is_a_reject() -> None:
     assert value_of(Interpreter(approve=approve), effect) == expected
 
 
+def test_an_approval_that_fails_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A model reads why, and can put nothing right."""
+
+    def approve(ask: RequestApproval) -> Answer:
+        raise KeyError(ask.call.name)
+
+    interpreter = Interpreter(approve=approve)
+    for _ in range(2):
+        value_of(interpreter, approval())
+
+    (record,) = caplog.records
+    assert record.levelname == "ERROR"
+    assert record.getMessage().startswith(
+        "approve=, or a function put round, raised when it was asked of r1.1.1.ask.0. It "
+        "counts as a reject"
+    )
+    assert record.exc_info is not None
+    assert record.exc_info[0] is KeyError
+
+
 def test_an_approval_that_is_no_answer_is_a_reject() -> None:
     def approve(ask: RequestApproval) -> Any:  # noqa: ARG001  # wrong on purpose
         return True

@@ -94,7 +94,7 @@ class Interpreter:
             seconds_of(grace),
         )
         self._arounds: tuple[Around, ...] = ()
-        self._told_of = set[type[Effect]]()
+        self._told_of = set[tuple[type[Effect], str]]()
         self._now: Callable[[], float] = time.time
         self._new_run_id: Callable[[], str] = _new_run_id
 
@@ -181,6 +181,8 @@ class Interpreter:
                 raise
             return failed(effect, problem)
         except Exception as problem:  # noqa: BLE001  # a fault out there is an answer here
+            if isinstance(effect, RequestApproval):
+                self._log_once(effect, RAISED, effect.id, exc_info=problem)
             return failed(effect, problem)
         return self._checked(effect, answer)
 
@@ -190,11 +192,20 @@ class Interpreter:
         if isinstance(answer, Answer) and answer.effect_id == effect.id:
             return answer
         wrong = NO_ANSWER.format(effect.id, shown(answer))
-        if type(effect) not in self._told_of:
-            # A model reads it, who can put nothing right.
-            self._told_of.add(type(effect))
-            LOGGER.error(ONCE, wrong, BUILDERS[type(effect)])
+        self._log_once(effect, ONCE, wrong, BUILDERS[type(effect)])
         return failed(effect, TypeError(wrong))
+
+    def _log_once(
+        self,
+        effect: Effect,
+        sentence: str,
+        *parts: str,
+        exc_info: BaseException | None = None,
+    ) -> None:
+        """Tell a programmer what a model reads as well, who can put nothing right."""
+        if (type(effect), sentence) not in self._told_of:
+            self._told_of.add((type(effect), sentence))
+            LOGGER.error(sentence, *parts, exc_info=exc_info)
 
     async def _through(
         self, arounds: tuple[Around, ...], effect: Effect, tell: Tell
@@ -278,6 +289,11 @@ ONCE: Final = (
     "approve=, or a function put round, returned what is no answer: %s. Return "
     "`effect.%s` or what another of its methods builds. Now it counts as a failure. This "
     "is logged once for each kind of effect."
+)
+
+RAISED: Final = (
+    "approve=, or a function put round, raised when it was asked of %s. It counts as a "
+    "reject, whose reason the model reads. This is logged once."
 )
 
 
