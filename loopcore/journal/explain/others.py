@@ -16,6 +16,7 @@ from loopcore.messages import AssistantMessage
 
 
 def stop(past: Past, _: str) -> Iterator[str]:
+    """Why the run stopped, what led to it, and what was left over."""
     found = past.end.stop
     if found is None:
         waiting = ", ".join(effect.id for effect in past.end.waiting)
@@ -35,6 +36,7 @@ def stop(past: Past, _: str) -> Iterator[str]:
 
 
 def request(past: Past, rest: str) -> Iterator[str]:
+    """What a request shows, and who wrote each field of it."""
     found = {effect.id: (step, effect) for step, effect in requests(past.steps)}
     effect_id, _, name = rest.partition(" ")
     if effect_id not in found:
@@ -78,6 +80,7 @@ def _shown(request: CallModel, name: str) -> str:
 
 
 def memory(past: Past, name: str) -> Iterator[str]:
+    """What a hook remembers, and where it wrote that."""
     if name not in past.end.memos:
         known = ", ".join(past.end.memos) or "none"
         unknown(f"no hook {name!r} has a memory: there are {known}")

@@ -13,6 +13,7 @@ from loopcore.messages import AssistantMessage, ToolCall, ToolResultMessage
 
 
 def result(past: Past, one: Stored) -> Iterator[tuple[str, str]]:
+    """The way of a result from its call: each moment, and what is said of it."""
     place, asked = place_of(past, one)
     if asked and asked.step:
         yield "asked", f"message {asked.place + 1} ({told_input(asked.step)})"
@@ -115,6 +116,7 @@ def shaped_by(
     n: str | None,
     word: str = "shaped by",
 ) -> Iterator[tuple[str, str]]:
+    """The hooks that shaped it at a point, each with the fields that it wrote."""
     for shaped in at(past, span, point, n):
         yield word, f"{shaped.hook} at {point}: {', '.join(shaped.fields) or 'nothing'}"
 
@@ -129,6 +131,7 @@ def place_of(past: Past, one: Stored) -> tuple[int, Stored | None]:
 
 
 def call_of(past: Past, one: Stored) -> ToolCall | None:
+    """The call that a result answers, if its reply is there."""
     number, reply = place_of(past, one)
     calls = (
         reply.message.calls
