@@ -5,9 +5,11 @@ from itertools import product
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from loopcore import (
     AssistantMessage,
+    CallModel,
     Continue,
     CustomMessage,
     FollowUp,
@@ -30,6 +32,7 @@ from loopcore import (
     advance,
     repair,
 )
+from loopcore.frozen import FrozenDict
 from loopcore.hooks import Block, ContextView, Hooks, apply
 from loopcore.messages import Part
 from loopcore.policies import (
@@ -644,6 +647,20 @@ def test_a_summary_survives_a_save_and_a_load() -> None:
     assert run.state.memos == loaded.memos
     state, _ = advance(run.config, loaded, "next").unwrap()
     assert run.give("next").state.waiting == state.waiting
+
+
+def test_a_summary_that_an_older_loopcore_made_is_shown() -> None:
+    """It remembered no mark of the last message: saved runs and journals have that."""
+    made = config(compact(6, keep=2))
+    memos = FrozenDict(compact=(2, "of old"))
+    said = [m for n in range(2) for m in (UserMessage(f"q {n}"), AssistantMessage("a"))]
+    state = evolve(State.start(made, run_id="r", transcript=said), memos=memos)
+
+    (asked,) = advance(made, state, "next").unwrap()[0].waiting
+
+    assert isinstance(asked, CallModel)
+    assert words(asked.messages)[0].endswith("of old")
+    assert words(asked.messages)[1:] == ["user: q 1", "assistant: a", "user: next"]
 
 
 def test_a_summary_that_cannot_be_had_shows_everything() -> None:

@@ -71,7 +71,7 @@ def compact(at: int, *, keep: int = 10, model: ModelLike | None = None) -> Hooks
     return Hooks("compact", memo=NOTHING, transform_context=shorten)
 
 
-NOTHING: Final = (0, "", "")
+NOTHING: Final = (0, "")
 
 
 def _since(upto: int, view: ContextView) -> list[tuple[Message, Place]]:
@@ -82,10 +82,15 @@ def _since(upto: int, view: ContextView) -> list[tuple[Message, Place]]:
 
 
 def _known(view: ContextView) -> tuple[int, str]:
-    """How far the summary reaches: where its last message is, if others were taken away."""
-    upto, summary, mark = view.memo
+    """How far the summary reaches: where its last message is, if others were taken away.
+
+    Journals of an older loopcore remember no mark: there it is where it was.
+    """
+    upto, summary, *mark = view.memo
+    if not mark:
+        return upto, summary
     for reach in range(min(upto, len(view.transcript)), 0, -1):
-        if _mark(view.transcript[reach - 1]) == mark:
+        if [_mark(view.transcript[reach - 1])] == mark:
             return reach, summary
     return 0, ""
 
