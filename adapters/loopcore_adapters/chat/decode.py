@@ -11,7 +11,8 @@ from attrs import define, field
 from loopcore import AssistantMessage, CallModel, ModelError, Tell
 from loopcore_adapters.body import Body
 from loopcore_adapters.chat.draft import Draft, Finish
-from loopcore_adapters.faults import Fault, bad_response, body_fault, told
+from loopcore_adapters.fault_kinds import Fault
+from loopcore_adapters.faults import bad_response, body_fault, told
 from loopcore_adapters.loose import Json, items, members, text, whole
 from loopcore_adapters.sse import LIMIT
 

@@ -10,7 +10,8 @@ from attrs import define, evolve, field
 
 from loopcore import AssistantMessage, CallModel, ModelError, Tell
 from loopcore_adapters.body import Body
-from loopcore_adapters.faults import Fault, bad_response, body_fault, told
+from loopcore_adapters.fault_kinds import Fault
+from loopcore_adapters.faults import bad_response, body_fault, told
 from loopcore_adapters.gemini.draft import Draft, Finish
 from loopcore_adapters.gemini.output import answer_tool
 from loopcore_adapters.loose import Json, items, members, text, whole
