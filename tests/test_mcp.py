@@ -29,6 +29,7 @@ from tests.chat_server import chat_server, cuts, says_json
 from tests.chat_server import says as whole
 from tests.leaks import alone
 from tests.mcp_raw import HELLO, says, scripted, text, tool
+from tests.mcp_sessions import Sessions, sessions
 from tests.mcp_using import SDK, alive, given, over_http, ran, results, stored, until
 
 LOST: Final = "it is not known whether the call was carried out"
@@ -529,6 +530,45 @@ def test_a_server_behind_an_address_that_ends_is_an_outcome() -> None:
         (_, lost), *gone = alone(main(url))
     assert LOST in lost
     assert [True, True] == [GONE in said for _, said in gone]
+
+
+@pytest.mark.parametrize("says_why", [True, False])
+def test_a_server_that_forgot_the_session_is_asked_for_another(says_why: bool) -> None:  # noqa: FBT001
+    """Most servers behind an address keep sessions, and forget them when they start anew."""
+
+    async def main(url: str, kept: Sessions) -> Any:
+        async with mcp(url=url) as server:
+            before = results(await ran(server, ToolCall("count")))
+            kept.forget()
+            again = await ran(server, ToolCall("count"), ToolCall("count"))
+            kept.forget()
+            both = await ran(server, [ToolCall("count", id="1"), ToolCall("count")])
+            return [before, results(again), results(both)]
+
+    with sessions(says_why=says_why) as (url, kept):
+        before, again, both = alone(main(url, kept))
+    assert [("ok", "1")] == before
+    assert AGAIN in again[0][1]
+    assert ("ok", "2") == again[1]
+    assert [True, True] == [AGAIN in said or LOST in said for _, said in both]
+    assert any(AGAIN in said for _, said in both)
+    assert (3, 2) == (kept.begun, kept.runs)
+
+
+def test_a_list_that_cannot_be_asked_for_begins_another_session_with_the_next_call() -> (
+    None
+):
+    async def main(url: str, kept: Sessions) -> Any:
+        async with mcp(url=url) as server:
+            kept.forget()
+            with pytest.raises(ConnectionError, match="its tools are not known now"):
+                await server.refresh()
+            return results(await ran(server, ToolCall("count"), ToolCall("count")))
+
+    with sessions() as (url, kept):
+        (_, said), counted = alone(main(url, kept))
+    assert AGAIN in said
+    assert ("ok", "1") == counted
 
 
 def test_an_answer_that_breaks_off_is_an_outcome_and_the_session_goes_on() -> None:

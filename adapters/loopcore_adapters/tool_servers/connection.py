@@ -28,7 +28,7 @@ from loopcore_adapters.tool_servers.content import output_of
 from loopcore_adapters.tool_servers.ending import ended
 from loopcore_adapters.tool_servers.said import Said
 from loopcore_adapters.tool_servers.streams import streams
-from loopcore_adapters.tool_servers.target import Lost, Target
+from loopcore_adapters.tool_servers.target import Forgotten, Lost, Target
 
 CLOSING: Final = 10.0
 """Seconds that a session may take to end: longer than a server is given to end itself."""
@@ -37,6 +37,7 @@ CLIENT: Final = Implementation(name="loopcore", version="0")
 """Who servers are told that they speak with; none has a use for the version."""
 
 ENDED: Final = "it ended"
+FORGOT: Final = "the server knew the session no more"
 LEFT: Final = "its block was left"
 
 
@@ -48,10 +49,10 @@ class Connection:
         self.tools: tuple[Tool, ...] = ()
         self.instructions = ""
         self._target, self._said = target, Said()
-        self._told, self._deaf = False, False
+        self._told, self._deaf, self._forgotten = False, False, False
         self._ready, self._stop = asyncio.Event(), asyncio.Event()
         self._client = Client(
-            streams(target, self._said, self._gone),
+            streams(target, self._said, gone=self._gone, forgotten=self._forget),
             client_info=CLIENT,
             message_handler=self._hear,
             cache=None,
@@ -116,6 +117,7 @@ class Connection:
                 self.tools = await self._list()
         except (MCPError, ValueError, TimeoutError) as problem:
             self._told = True
+            self._end_if_forgotten(problem)
             message = f"{self._target}: its tools are not known now: {_said(problem)}"
             raise ConnectionError(message) from problem
 
@@ -129,6 +131,7 @@ class Connection:
 
         Raises:
             Lost: if there is no answer, since the connection ended.
+            Forgotten: if the server knows the session no more.
         """
         self._said.trim()
         try:
@@ -136,12 +139,22 @@ class Connection:
                 tool, dict(arguments), progress_callback=_reporting(progress)
             )
         except MCPError as problem:
+            if self._end_if_forgotten(problem):
+                raise Forgotten from problem
             if self.over:
                 raise Lost(await self._last_words()) from problem
             return ToolOutput(_refusal(problem), outcome="error")
         except (RuntimeError, ValueError) as problem:  # the SDK's word for broken rules
             return ToolOutput(BROKEN.format(_said(problem)), outcome="error")
         return output_of(result)
+
+    def _end_if_forgotten(self, problem: Exception) -> bool:
+        """Whether an answer says that this session is over: one that is lost says nothing."""
+        lost = isinstance(problem, MCPError) and problem.code == CONNECTION_CLOSED
+        if not self._forgotten or lost:
+            return False
+        self._gone(FORGOT)
+        return True
 
     async def _last_words(self) -> str:
         """How it ended: known once it has."""
@@ -175,6 +188,9 @@ class Connection:
             self.why = why or self._quoting(ENDED)
         self.over = True
         self._stop.set()
+
+    def _forget(self) -> None:
+        self._forgotten = True
 
     async def _list(self) -> tuple[Tool, ...]:
         try:

@@ -25,7 +25,7 @@ from loopcore.hooks import Hooks
 from loopcore_adapters.loose import Json
 from loopcore_adapters.tool_servers.changes import digest, offering, told
 from loopcore_adapters.tool_servers.names import named
-from loopcore_adapters.tool_servers.target import Lost, Target
+from loopcore_adapters.tool_servers.target import Forgotten, Lost, Target
 
 if TYPE_CHECKING:
     from loopcore_adapters.tool_servers.connection import Connection
@@ -154,6 +154,8 @@ class ToolServer(Sequence[Tool[..., Awaitable[ToolOutput]]]):
             return await self._start_again(connection)
         try:
             return await connection.call(tool, arguments, context.progress)
+        except Forgotten:
+            return await self._start_again(connection)
         except Lost as why:
             return self._failed(LOST, str(why))
 

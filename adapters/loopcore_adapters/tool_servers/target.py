@@ -19,6 +19,10 @@ class Lost(Exception):
     """The connection ended during a call; the message says how, for people."""
 
 
+class Forgotten(Exception):
+    """The server knows the session no more, so it did nothing of a call."""
+
+
 @frozen
 class Target:
     """A server: a command that is started here, or an address.
