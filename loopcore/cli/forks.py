@@ -15,7 +15,7 @@ from loopcore.cli.past import (
     tell_json,
     with_redaction,
 )
-from loopcore.cli.saving import reserve, save
+from loopcore.cli.saving import go_on, reserve, save, saved_as
 from loopcore.frozen import counted
 from loopcore.journal import fork, shrink
 from loopcore.journal.fork import Forked
@@ -43,7 +43,7 @@ def fork_(*, app: str, journal: Path, **given: Any) -> None:  # noqa: ANN401  # 
     with as_sentences(debug=given["debug"]):
         past = journal_of(journal, given["redact"])
         run_id = given["run_id"] or f"{past.run_id}-fork"
-        target = given["target"] or Path(f"{run_id}.json")
+        target = given["target"] or saved_as(run_id)
         reserve(target, "--save")
         point = {"turn": given["turn"], "at": given["at"], "replace": given["say"]}
         state = _opened(fork(configuration(app), past, run_id=run_id, **point))
@@ -51,8 +51,7 @@ def fork_(*, app: str, journal: Path, **given: Any) -> None:  # noqa: ANN401  # 
         if given["as_json"]:
             tell_json({"run_id": run_id, "saved": str(target), "state": repr(state)})
         else:
-            go_on = f"loopcore run {app} --resume {target}"
-            tell(f"{state!r}\nsaved to {target} · go on with:  {go_on}")
+            tell(f"{state!r}\nsaved to {target} · go on with:  {go_on(app, target)}")
 
 
 def _opened(found: Forked) -> State:

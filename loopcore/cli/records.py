@@ -9,6 +9,7 @@ import click
 from returns.result import Failure
 
 from loopcore.cli.app import configuration
+from loopcore.cli.harmless import one_line
 from loopcore.cli.mistakes import FAILED, Mistake, as_sentences
 from loopcore.cli.past import (
     ANY,
@@ -126,6 +127,7 @@ def verify_(*, journals: tuple[Path, ...], as_json: bool, debug: bool) -> None:
             tell_json({"whole": len(found) - len(broken), "broken": broken})
         for name, result in found.items() if not as_json else ():
             tell(
-                broken.get(name) or f"{name}: {counted(result.unwrap(), 'line')}, whole"
+                broken.get(name)
+                or one_line(f"{name}: {counted(result.unwrap(), 'line')}, whole")
             )
         sys.exit(FAILED if broken else 0)

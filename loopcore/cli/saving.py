@@ -1,11 +1,13 @@
 """Runs in files."""
 
+import re
+import shlex
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_IMODE
 from tempfile import NamedTemporaryFile
-from typing import IO
+from typing import IO, Final
 
 from returns.result import Failure
 
@@ -45,6 +47,22 @@ def recorded_in(file: Path, config: LoopConfig, redact: Patterns = ()) -> State:
     if isinstance(found, Failure):
         raise Mistake(str(found.failure()))
     return found.unwrap().result.state
+
+
+def saved_as(run_id: str) -> Path:
+    """The file of a run that nobody names a file for: here, whatever its name is made of.
+
+    A journal of somebody else may name its run as it likes.
+    """
+    return Path(f"{re.sub(NO_NAME, '_', run_id)}.json")
+
+
+NO_NAME: Final = r"[^\w.-]|^[.-]"
+
+
+def go_on(app: str, file: Path) -> str:
+    """The command that goes on with the run saved in this file."""
+    return shlex.join(["loopcore", "run", app, "--resume", str(file)])
 
 
 def saved_in(file: Path) -> State:

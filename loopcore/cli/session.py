@@ -19,7 +19,14 @@ from loopcore.cli.app import (
 from loopcore.cli.conversation import Conversation
 from loopcore.cli.mistakes import FAILED, INTERRUPTED, Mistake
 from loopcore.cli.options import Options
-from loopcore.cli.saving import is_journal, recorded_in, reserve, save, saved_in
+from loopcore.cli.saving import (
+    is_journal,
+    recorded_in,
+    reserve,
+    save,
+    saved_as,
+    saved_in,
+)
 from loopcore.cli.show import Ending, Show
 from loopcore.cli.terminal import person, show_for
 from loopcore.frozen import counted, evolve
@@ -115,11 +122,6 @@ class Session:
         return exit_code(
             self.conversation.ending.result, interrupted=self.conversation.interrupted
         )
-
-
-def saved_as(run_id: str) -> Path:
-    """The file of a run that nobody names a file for."""
-    return Path(f"{run_id}.json")
 
 
 def exit_code(result: RunResult, *, interrupted: bool) -> int:

@@ -47,7 +47,7 @@ class JournalError(Exception):
 
     def __str__(self) -> str:
         where = f"{self.path}, line {self.line}" if self.line else self.path
-        return f"{where}: {self.sentence}"
+        return one_line(f"{where}: {self.sentence}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, JournalError) and self.args == other.args

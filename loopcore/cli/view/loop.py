@@ -2,7 +2,6 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 from attrs import evolve, frozen
@@ -10,7 +9,7 @@ from returns.result import Failure
 from rich.console import Console
 
 from loopcore.cli.mistakes import Mistake
-from loopcore.cli.saving import reserve, save
+from loopcore.cli.saving import go_on, reserve, save, saved_as
 from loopcore.cli.view.keys import pressed
 from loopcore.cli.view.screen import Look, chosen, screen
 from loopcore.config import LoopConfig
@@ -94,7 +93,7 @@ def _explain(visit: Visit, look: Look) -> Look:
 
 def _fork(visit: Visit, look: Look) -> Look:
     run_id = f"{visit.journal.run_id}-{look.at}"
-    file = Path(f"{run_id}.json")
+    file = saved_as(run_id)
     found = fork(visit.config, visit.until(look.at), run_id=run_id)
     if isinstance(found, Failure):
         return evolve(look, note=str(found.failure()))
@@ -103,8 +102,8 @@ def _fork(visit: Visit, look: Look) -> Look:
         save(found.unwrap(), file)
     except Mistake as problem:
         return evolve(look, note=str(problem))
-    go_on = f"loopcore run {visit.app} --resume {file}"
-    return evolve(look, note=f"saved to {file} · go on with:  {go_on}")
+    how = go_on(visit.app, file)
+    return evolve(look, note=f"saved to {file} · go on with:  {how}")
 
 
 def _other(visit: Visit, look: Look) -> Look:
