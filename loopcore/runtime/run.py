@@ -33,7 +33,8 @@ async def run(
             may be nothing, to perform what the state waits for. They are taken in order,
             all or none. A second prompt would come while the first one is worked on and
             is refused as "busy": `Steer` and `FollowUp` are for saying more.
-        state: a run to go on with; without it a new one begins.
+        state: a run to go on with; without it a new one begins. It keeps its model,
+            system prompt and tools until a prompt takes those of `config`.
         run_id: the new run's name; by default the interpreter invents one.
         journal: a file, or a `Recorder`; each input is written before the run goes on. A
             new run needs a new file; with `state`, the file that ends in that state is
