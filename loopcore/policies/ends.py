@@ -65,7 +65,8 @@ def limits(  # noqa: PLR0913  # one name for each limit
         tokens: all that went in or came out in this run.
         cost: in the currency of the price list. Where no price is known, a run that would
             go on stops after its first turn, and says so.
-        seconds: since the run began, by the time that inputs carry.
+        seconds: since the run began, by the time that inputs carry; what a person takes to
+            answer counts too.
         tool_calls: results in this run.
         repeats: how often in a row one call, with the same arguments, may fail, whatever
             else is called beside it.
