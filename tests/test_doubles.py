@@ -224,6 +224,14 @@ def test_outcomes_of_a_tool_that_is_not_offered_are_refused() -> None:
         ScriptedTools(config, {"sub": []})
 
 
+def test_a_text_is_no_list_of_outcomes() -> None:
+    """Its letters would come one by one."""
+    config = LoopConfig(model="test:script", tools=[ToolSpec("add")])
+
+    with pytest.raises(TypeError, match=r"are a list, .*; write \{'add': \['abc'\]\}"):
+        ScriptedTools(config, {"add": "abc"})
+
+
 @pytest.mark.parametrize(
     "outcome", [Approve(), Steer("hurry"), ModelError("busy"), AssistantMessage("ok")]
 )

@@ -464,6 +464,13 @@ def test_what_is_refused_at_once_is_refused() -> None:
         explore(config(), Abort(), replies=["done"])
 
 
+def test_what_is_no_configuration_is_refused() -> None:
+    text: Any = "x"
+
+    with pytest.raises(TypeError, match="takes a LoopConfig first; it got 'x'"):
+        explore(text, "go", replies=["done"])
+
+
 @pytest.mark.parametrize("name", ["replies", "also", "decisions"])
 def test_a_text_is_no_list(name: str) -> None:
     given: dict[str, Any] = {"replies": ["done"], name: "done"}

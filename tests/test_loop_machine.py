@@ -159,6 +159,14 @@ def test_a_law_of_ones_own_sees_every_step() -> None:
     assert found.said.startswith("[RunTool(")
 
 
+def test_what_is_no_configuration_is_refused() -> None:
+    with pytest.raises(TypeError, match="takes a LoopConfig first; it got 'x'"):
+        loop_machine(TEXT)
+
+
+TEXT: Any = "x"
+
+
 def test_a_class_is_no_law() -> None:
     with pytest.raises(TypeError, match=r"Waiting is a class; give an instance"):
         loop_machine(config(), type(LAWS[0]))

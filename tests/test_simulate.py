@@ -838,6 +838,11 @@ def test_what_is_no_argument_is_refused(more: Any, why: str) -> None:
         played(**more)
 
 
+def test_what_is_no_configuration_is_refused() -> None:
+    with pytest.raises(TypeError, match="takes a LoopConfig first; it got 'often'"):
+        simulate(OFTEN, "go", replies=["done"], seeds=[1])
+
+
 OFTEN: Any = "often"
 
 

@@ -212,7 +212,28 @@ def test_something_else_than_a_view_is_refused() -> None:
         strategies.views(kind)
 
 
+@pytest.mark.parametrize(
+    ("kind", "point", "why"),
+    [
+        (ToolResultView, "before_tool_call", "after_tool_call or after_tool_result"),
+        (ContextView, "transform_contexts", "take transform_context"),
+    ],
+)
+def test_a_point_of_another_kind_of_view_is_refused(
+    kind: Any, point: Any, why: str
+) -> None:
+    with pytest.raises(ValueError, match=f"point='{point}'.*{why}"):
+        strategies.views(kind, point=point)
+
+
 # States and journals.
+
+
+@pytest.mark.parametrize("make", [strategies.states, strategies.journals])
+def test_what_is_no_configuration_is_refused(make: Callable[..., object]) -> None:
+    with pytest.raises(TypeError, match="takes a LoopConfig first; it got 'x'"):
+        make("x")
+
 
 LOOK: Final = ToolSpec("look")
 PAY: Final = ToolSpec("pay", needs_approval=True)

@@ -220,7 +220,8 @@ def ScriptedTools(  # noqa: N802  # a double, named like the others
 
     Raises:
         ValueError: for outcomes of a tool that is not offered.
-        TypeError: for an outcome that is a person's or a model's, and no tool's.
+        TypeError: for an outcome that is a person's or a model's, and no tool's, and for
+            a text in place of a list.
     """
     specs = {spec.name: spec for spec in _specs(config)}
     strange = ", ".join(repr(name) for name in outcomes if name not in specs)
@@ -242,6 +243,9 @@ def _specs(config: AnyConfig) -> Iterator[ToolSpec]:
 
 
 def _scripted(spec: ToolSpec, outcomes: Iterable[object]) -> Tool:
+    given: object = outcomes
+    if isinstance(outcomes, str | bytes | Mapping):
+        raise TypeError(NO_LIST.format(spec.name, given))
     listed = tuple(outcomes)
     for n, outcome in enumerate(listed, 1):
         if isinstance(outcome, FOREIGN):
@@ -259,6 +263,10 @@ def _scripted(spec: ToolSpec, outcomes: Iterable[object]) -> Tool:
     return Tool(spec, take)
 
 
+NO_LIST: Final = (
+    "ScriptedTools: the outcomes of {0!r} are a list, one for each call; write "
+    "{{{0!r}: [{1!r:.80}]}}"
+)
 NO_OUTCOME: Final = (
     "ScriptedTools: outcome {} of {!r} is {!r:.80}; a tool returns a text, parts, JSON or a "
     "ToolOutput, or raises"

@@ -15,6 +15,7 @@ from loopcore.inputs import Answer, Edit, Input
 from loopcore.reducer import Given
 from loopcore.reducer.door import input_of
 from loopcore.state import State
+from loopcore.testing.configured import configured
 from loopcore.testing.doubles.scripted import Reply
 from loopcore.testing.explore.choices import (
     BOTH,
@@ -99,7 +100,7 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
     begins = begun_by("explore", given)
     beside = tuple(map(input_of, listed("also", also)))
     choices = Choices.among(replies, tools, services, decisions)
-    refuse_unknown(config, (*begins, *beside), choices.tools)
+    refuse_unknown(configured("explore()", config), (*begins, *beside), choices.tools)
     ours = LAWS if hooks_may_fail else (*LAWS, Unfailing())
     search = Search(
         len(ours),

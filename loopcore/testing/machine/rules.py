@@ -9,6 +9,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule
 from loopcore.config import AnyConfig, LoopConfig
 from loopcore.inputs import Abort, Continue, Input, Prompt
 from loopcore.messages import AssistantMessage
+from loopcore.testing.configured import configured
 from loopcore.testing.invariants import LAWS, Broken, Check, Law, Unfailing, laws_of
 from loopcore.testing.machine.case import DRAWN, FIXED, LoopCase
 from loopcore.testing.machine.moves import (
@@ -58,7 +59,7 @@ def loop_machine(
     if ends is not None and ends < 1:
         raise ValueError(NO_ANSWER.format(ends))
     is_drawn = isinstance(config, st.SearchStrategy)
-    drawn: Any = config if is_drawn else st.just(config)
+    drawn: Any = config if is_drawn else st.just(configured("loop_machine()", config))
     ours = LAWS if hooks_may_fail else (*LAWS, Unfailing())
     laws = (*ours, *laws_of(*checks))
     told = {"configs": drawn, "laws": laws, "ends": ends}

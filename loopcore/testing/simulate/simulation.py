@@ -19,6 +19,7 @@ from loopcore.messages import AssistantMessage
 from loopcore.reducer import Given
 from loopcore.reducer.door import input_of
 from loopcore.state import State
+from loopcore.testing.configured import configured
 from loopcore.testing.differences import clipped
 from loopcore.testing.doubles.auto import AutoModel
 from loopcore.testing.doubles.scripted import Reply
@@ -110,7 +111,7 @@ def simulate(  # noqa: PLR0913  # each is a kind of thing that can happen
     auto = replies if isinstance(replies, AutoModel) else None
     script: Iterable[Reply] = (DONE,) if isinstance(replies, AutoModel) else replies
     choices = Choices.among(script, tools, services, decisions)
-    refuse_unknown(config, (*first, *beside), choices.tools)
+    refuse_unknown(configured("simulate()", config), (*first, *beside), choices.tools)
     drawn = some("seeds", seeds, "numbers or texts, such as seeds=range(100)")
     plan = Plan(
         config,

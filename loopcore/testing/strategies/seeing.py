@@ -50,7 +50,7 @@ def views(
             turns the earlier one by default.
         odd: also what is shown once an earlier hook has parted calls from their results.
     """
-    chosen = point or _point_of(kind)
+    chosen = _point_of(kind, point)
     if tools is None:
         offered = toolsets()
         if chosen in CALLED:
@@ -60,13 +60,16 @@ def views(
     return _views(chosen, max_turns, offered, odd=odd)
 
 
-def _point_of(kind: type[View]) -> PointName:
+def _point_of(kind: type[View], point: PointName | None) -> PointName:
     found: list[PointName] = [n for n, p in POINTS.items() if p.view is kind]
     if not found:
         known = dict.fromkeys(point.view.__name__ for point in POINTS.values())
         message = f"views({kind!r}): take one of {', '.join(known)}"
         raise TypeError(message)
-    return found[-1] if kind is not TurnView else found[0]
+    if point not in (None, *found):
+        message = f"views({kind.__name__}, point={point!r}): take {' or '.join(found)}"
+        raise ValueError(message)
+    return point or (found[-1] if kind is not TurnView else found[0])
 
 
 CALLED: Final = frozenset(("before_tool_call", "after_tool_call"))

@@ -15,6 +15,7 @@ from loopcore.journal import Entry, Journal
 from loopcore.messages import Message
 from loopcore.reducer import advance
 from loopcore.state import State
+from loopcore.testing.configured import configured
 from loopcore.testing.strategies.answering import inputs
 from loopcore.testing.strategies.history import Transcript, transcripts
 from loopcore.testing.strategies.plain import Drawn
@@ -114,7 +115,8 @@ def recorded(walk: Walk) -> Journal:
 
 
 def _histories(config: AnyConfig, most: int) -> Drawn[Transcript]:
-    return transcripts(most, tools=[spec_of(tool) for tool in config.tools])
+    offered = configured("A strategy of states or journals", config).tools
+    return transcripts(most, tools=[spec_of(tool) for tool in offered])
 
 
 @st.composite
