@@ -48,8 +48,17 @@ def kept(view: ContextView, tasks: int) -> frozenset[int]:
     first = islice(_users(stored, 0), tasks)
     prompt = tuple(_prompt(stored, view.state.new))
     wanted = frozenset((*first, *prompt[:tasks], *prompt[-tasks:]))
-    found = places(view.messages, stored)
-    return stays | {n for n, place in enumerate(found) if place in wanted}
+    return stays | _shown_of(wanted, view)
+
+
+def _shown_of(wanted: frozenset[int], view: ContextView) -> set[int]:
+    """Where these stored messages are shown: mostly as they are, which is soon seen."""
+    same = {id(view.transcript[place]) for place in wanted}
+    found = {n for n, message in enumerate(view.messages) if id(message) in same}
+    if len(found) == len(same) and {id(view.messages[n]) for n in found} == same:
+        return found
+    shown = places(view.messages, view.transcript)
+    return {n for n, place in enumerate(shown) if place in wanted}
 
 
 def _users(messages: Iterable[Message], first: int) -> Iterator[int]:
