@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import pytest
@@ -13,9 +13,12 @@ from loopcore import (
     CallModel,
     Interpreter,
     LoopConfig,
+    Message,
     ModelError,
     Prompt,
     RunResult,
+    Text,
+    Thinking,
     ToolResultMessage,
     Usage,
     UserMessage,
@@ -61,10 +64,14 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def asked(
-    answer: Answer, name: str = MODEL, base: str = "", **given: Json
+    answer: Answer,
+    name: str = MODEL,
+    base: str = "",
+    history: Iterable[Message] = (UserMessage("hi"),),
+    **given: Json,
 ) -> tuple[AssistantMessage | ModelError, Request]:
     """What a model gives when it is called once, and what it was sent."""
-    effect = CallModel("i", name, [UserMessage("hi")])
+    effect = CallModel("i", name, [*history])
     with serving(answer) as server:
         url = server.url.removesuffix("/v1") + base
         model = connect(name, base_url=url, api_key=SECRET, **given)
@@ -97,6 +104,17 @@ class TestARequest:
         sent = asked(says(said("hello")), headers=given)[1]
         assert sent.headers["anthropic-version"] == "2026-10-21"
         assert sent.headers["anthropic-beta"] == "a,b"
+
+    def test_asks_for_what_it_needs_beside_what_was_asked_for(self) -> None:
+        """Both betas: the one that bound thinking needs, and the user's."""
+        name = "anthropic:claude-opus-5-5"
+        thought = AssistantMessage([Thinking("hm", "s"), Text("a")], model=name)
+        history = (UserMessage("hi"), thought, UserMessage("and?"))
+        beta = {"anthropic-beta": "a,b"}
+        sent = asked(says(said("hello")), name, history=history, headers=beta)[1]
+        assert sent.headers["anthropic-beta"] == (
+            "thinking-binding-controls-2026-08-01,a,b"
+        )
 
     @pytest.mark.parametrize("base", ["", "/", "/v1", "/v1/"])
     def test_goes_to_one_place_whether_the_base_has_the_version(

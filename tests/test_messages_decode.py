@@ -313,7 +313,7 @@ class TestFinish:
 
     def test_what_stands_in_the_first_event_counts(self) -> None:
         """As the official SDK has it, too."""
-        message = {"content": [{"type": "text", "text": "a"}], "usage": {}}
+        message: Json = {"content": [{"type": "text", "text": "a"}], "usage": {}}
         first = event("message_start", message=message)
         assert reply(first, text(1, "b"), END).text == "ab"
 

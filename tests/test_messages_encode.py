@@ -492,7 +492,8 @@ class TestThinking:
         assert shown(USER, last, USER) == shown(USER, AssistantMessage("a"), USER)
 
 
-ADAPTIVE: Final = {"type": "adaptive"}
+ADAPTIVE: Final = {"type": "adaptive", "display": "summarized"}
+"""Newer models say nothing of what they think unless they are asked to."""
 
 
 class TestEffort:
@@ -580,10 +581,86 @@ class TestEffort:
         assert body(foreign, NEWEST, thinking="low")["thinking"] == ADAPTIVE
 
     def test_has_the_option_where_it_says_the_same(self) -> None:
-        shows = {"type": "adaptive", "display": "summarized"}
-        options = {"thinking": shows, "output_config": {"effort": "max"}}
+        hides = {"type": "adaptive", "display": "omitted"}
+        options = {"thinking": hides, "output_config": {"effort": "max"}}
         sent = body([USER], NEWEST, thinking="low", options=options)
-        assert (sent["thinking"], sent["output_config"]) == (shows, {"effort": "max"})
+        assert (sent["thinking"], sent["output_config"]) == (hides, {"effort": "max"})
+
+
+DROPS: Final = {"block_binding": {"prefix_mismatch_behavior": "drop_block"}}
+BETA: Final = "thinking-binding-controls-2026-08-01"
+
+
+def thinks(name: str, *, own: bool = True, **fields: Json) -> tuple[Json, Json, bool]:
+    """How a conversation is asked for in which there is thinking.
+
+    What is said of thinking, the beta that is asked for, and whether the thinking goes back.
+    """
+    model = f"anthropic:{name}"
+    maker = model if own else OTHER
+    thought = AssistantMessage([THOUGHT_1, Text("a")], model=maker)
+    request = encode(CallModel("i", model, [USER, thought, USER], **fields))
+    said = json.loads(request.body)
+    beta = request.headers.get("anthropic-beta")
+    return said.get("thinking"), beta, b'"thinking":"1"' in request.body
+
+
+class TestBoundThinking:
+    """Newer models refuse thinking once a hook changed anything that was before it.
+
+    https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+    """
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            *("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"),
+            *("claude-fable-5-1", "claude-next", "claude-opus-5.5"),
+        ],
+    )
+    def test_is_left_out_by_the_service_where_it_no_longer_fits(
+        self, name: str
+    ) -> None:
+        assert thinks(name) == ({"type": "adaptive"} | DROPS, BETA, True)
+        assert thinks(name, thinking="low") == (ADAPTIVE | DROPS, BETA, True)
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            *(
+                "claude-opus-5",
+                "claude-fable-5",
+                "claude-sonnet-4-5",
+                "claude-opus-4-8",
+            ),
+            "claude-mythos-5",
+        ],
+    )
+    def test_is_not_spoken_of_to_models_that_do_not_bind_it(self, name: str) -> None:
+        assert thinks(name) == (None, None, True)
+
+    def test_is_not_spoken_of_where_none_is_sent(self) -> None:
+        assert thinks("claude-opus-5-5", own=False) == (None, None, False)
+
+    @pytest.mark.parametrize(
+        ("name", "asked", "kept"),
+        [
+            ("claude-haiku-5-5", {"type": "disabled"}, False),
+            ("claude-sonnet-5-5", {"type": "between_tools"}, False),
+            ("claude-opus-5-5", {"type": "adaptive"} | DROPS, True),
+            ("claude-sonnet-4-5", {"type": "disabled"}, True),
+        ],
+    )
+    def test_is_not_sent_where_it_is_off_and_cannot_be_left_out(
+        self, name: str, asked: Json, *, kept: bool
+    ) -> None:
+        found = thinks(name, thinking="off")
+        assert (found[0], found[2]) == (asked, kept)
+
+    def test_has_the_option_where_it_says_the_same(self) -> None:
+        hides = {"type": "adaptive", "display": "omitted"}
+        found = thinks("claude-opus-5-5", options={"thinking": hides})
+        assert found == (hides | DROPS, BETA, True)
 
 
 def marks(*messages: Message, model: str = MODEL, **fields: Json) -> list[str]:

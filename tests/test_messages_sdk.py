@@ -344,7 +344,7 @@ def test_a_conversation_is_sent_the_same() -> None:
         "max_tokens": 20_000,
         "system": SYSTEM,
         "tools": [{**offered, "input_schema": json.loads(json.dumps(spec.parameters))}],
-        "thinking": {"type": "adaptive"},
+        "thinking": {"type": "adaptive", "display": "summarized"},
         "output_config": {"effort": "low"},
         **CACHED,
     }

@@ -42,6 +42,9 @@ OWN: Final = {
     "accept-encoding": "identity",
     "connection": "keep-alive",
 }
+LISTS: Final = frozenset(("anthropic-beta",))
+"""Headers in which what the wire asks for stands beside what the user does."""
+
 PACKED: Final = (
     "The server compresses its response ({:.80}), and was asked not to: a compressed "
     "stream comes late, and may be of any size."
@@ -134,6 +137,8 @@ class Caller:
         signed: Mapping[str, str] = self.sign(key) if key else {}
         request = self.encode(call)
         headers = {**OWN, **request.headers, **signed, **given}
+        for name in LISTS & request.headers.keys() & given.keys():
+            headers[name] = f"{request.headers[name]},{given[name]}"
         exchange = Exchange(self.endpoint, http, self.decode(call, tell))
         result = await exchange.run(evolve(request, headers=headers))
         if isinstance(result, AssistantMessage):

@@ -26,6 +26,7 @@ from loopcore_adapters.beginnings import Beginnings
 from loopcore_adapters.call_ids import CallIds
 from loopcore_adapters.messages import blocks
 from loopcore_adapters.messages.dialect import Dialect
+from loopcore_adapters.messages.thinking import keeps
 from loopcore_adapters.pieces import Pieces, Ready, written
 from loopcore_adapters.stand_ins import GO_ON, NOTHING
 
@@ -64,6 +65,7 @@ class Spoken:
         instructions: what the system said before anyone spoke.
         thought: whether the reply whose calls are under way began with thinking; None if
             none are.
+        thinks: whether any thinking is said.
     """
 
     ids: CallIds
@@ -72,10 +74,12 @@ class Spoken:
     ends: tuple[int, ...] = ()
     instructions: tuple[bytes, ...] = ()
     thought: bool | None = None
+    thinks: bool = False
 
     def place(self, role: Role, piece: bytes, *, answers: bool) -> bytes:
         """The piece, behind what parts it from the one before."""
-        alone = role == self.role == "assistant" and blocks.thinks(piece)
+        thinks = role == "assistant" and blocks.thinks(piece)
+        alone = thinks and role == self.role
         goes_on = role == self.role and not alone
         before = b"," if goes_on else self._turn(role)
         if role == "user":
@@ -85,6 +89,7 @@ class Spoken:
         elif alone or self.thought is None:
             self.thought = piece.startswith(blocks.THOUGHT)
         self.role, self.count = role, self.count + 1
+        self.thinks = self.thinks or thinks
         return before + piece
 
     def _turn(self, role: Role) -> bytes:
@@ -116,8 +121,10 @@ class Conversation:
     beginnings: Beginnings[Spoken]
     _stands: Spoken = field(init=False)
     _tools: frozenset[str] = field(init=False)
+    _keeps: bool = field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        self._keeps = keeps(self.call, self.dialect)
         self._tools = frozenset(spec.name for spec in self.call.tools)
         self._stands = _begin()
 
@@ -125,6 +132,11 @@ class Conversation:
     def instructions(self) -> tuple[bytes, ...]:
         """What the system said before anyone spoke."""
         return self._stands.instructions
+
+    @property
+    def thinks(self) -> bool:
+        """Whether thinking is sent back."""
+        return self._stands.thinks
 
     @property
     def may_think(self) -> bool:
@@ -136,7 +148,7 @@ class Conversation:
 
     def messages(self, *, cache: bool) -> Ready:
         """The messages; `cache` marks the user's newest two."""
-        key = self.call.model, self._tools
+        key = self.call.model, self._tools, self._keeps
         said = self.beginnings.go_on(self.call.messages, key, _begin, self._speak)
         pieces = [*said, self._stands.ending]
         for place in self._stands.ends if cache else ():
@@ -170,7 +182,7 @@ class Conversation:
                 yield "user", self.pieces.get(message, None, blocks.user), False
 
     def _reply(self, message: AssistantMessage, names: tuple[str, ...]) -> bytes:
-        own = message.model == self.call.model
+        own = message.model == self.call.model and self._keeps
         called = (names, own, self._tools if names else frozenset[str]())
         return self.pieces.get(message, (called, self.dialect.signed), blocks.reply)
 

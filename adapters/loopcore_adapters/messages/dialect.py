@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from loopcore_adapters.loose import Json
 
@@ -25,6 +25,8 @@ class Dialect:
         max_tokens: how long a reply may be if nobody says: the protocol wants a number.
         signed: whether thinking must have a signature to go back to it.
         cache: whether it is told what to cache of a prompt.
+        bound: whether its thinking is bound to all that was before it, and refused where a
+            hook has changed that, unless it is told to leave such thinking out.
     """
 
     thinking: Literal["budget", "effort"] = "budget"
@@ -33,6 +35,7 @@ class Dialect:
     max_tokens: int = 8_192
     signed: bool = False
     cache: bool = False
+    bound: bool = False
 
 
 OTHER: Final = Dialect()
@@ -44,6 +47,7 @@ BUDGETED: Final = Dialect(schemas=True, max_tokens=32_000, signed=True, cache=Tr
 SWITCHED: Final = Dialect(
     "effort", schemas=True, max_tokens=32_000, signed=True, cache=True
 )
+NEWER: Final = evolve(SWITCHED, bound=True)
 BETWEEN: Final = Dialect(
     "effort",
     {"thinking": {"type": "between_tools"}},
@@ -51,6 +55,7 @@ BETWEEN: Final = Dialect(
     max_tokens=32_000,
     signed=True,
     cache=True,
+    bound=True,
 )
 ALWAYS: Final = Dialect(
     "effort",
@@ -62,22 +67,27 @@ ALWAYS: Final = Dialect(
 )
 """Models that always think: the least they do is as near to "off" as they come."""
 
+NEWEST: Final = evolve(ALWAYS, bound=True)
+
 NAMES: Final[tuple[tuple[re.Pattern[str], Dialect], ...]] = tuple(
     (re.compile(pattern), dialect)
     for pattern, dialect in (
         (r"claude-sonnet-5[-.]5\b", BETWEEN),
+        (r"claude-haiku-5[-.]5\b", NEWER),
         (r"claude-(opus|sonnet)-4[-.][678]\b", SWITCHED),
         (r"claude-(opus|sonnet)-5(?![-.]\d\b)", SWITCHED),
         (r"claude-haiku-5", SWITCHED),
         (r"claude-\w+-4[-.]5\b", BUDGETED),
         (r"claude-(\w+-)?4", OLD),
         (r"claude-(\w+-)?[123]\b", OLDEST),
-        (r"claude", ALWAYS),
+        (r"claude-(fable|mythos)-5(?![-.]\d\b)", ALWAYS),
+        (r"claude", NEWEST),
     )
 )
 """How models are asked, by their names; a name that is new is asked as the newest are.
 
-Source: https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting
+Sources: https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting
+and https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
 """
 
 

@@ -20,7 +20,7 @@ from loopcore_adapters.messages.output import (
     output_format,
     output_tool,
 )
-from loopcore_adapters.messages.thinking import thinking
+from loopcore_adapters.messages.thinking import BETA, bound, thinking
 from loopcore_adapters.pieces import Pieces, Ready, array, joined, written
 from loopcore_adapters.roots import of_object
 from loopcore_adapters.wire import HEADERS, HttpRequest, Options
@@ -83,7 +83,11 @@ class Encoder:
                 **members(given.get("output_config")),
             },
         }
-        return HttpRequest("POST", PATH, {**HEADERS, **VERSION}, joined(_sent(fields)))
+        if dialect.bound and spoken.thinks:
+            fields["thinking"] = bound(fields.get("thinking"))
+        binds = "block_binding" in members(fields.get("thinking"))
+        headers = {**HEADERS, **VERSION, **(BETA if binds else {})}
+        return HttpRequest("POST", PATH, headers, joined(_sent(fields)))
 
     def _tools(self, call: CallModel, tool: OutputTool | None, *, cache: bool) -> Ready:
         specs = [self._pieces.get(spec, None, _tool) for spec in call.tools]

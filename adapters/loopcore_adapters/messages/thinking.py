@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from loopcore import CallModel
-from loopcore_adapters.loose import Json, whole
+from loopcore_adapters.loose import Json, members, whole
 from loopcore_adapters.messages.dialect import Dialect
 
 BUDGETS: Final[Mapping[str, int]] = {"low": 2_048, "medium": 8_192, "high": 16_384}
@@ -18,6 +18,29 @@ ANSWER: Final = 4_096
 """How many tokens are left for the answer at least, if nobody says how many there are."""
 
 
+BINDING: Final = {"block_binding": {"prefix_mismatch_behavior": "drop_block"}}
+"""Thinking that is bound to another beginning of the conversation is to be left out."""
+
+BETA: Final = {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
+"""The header without which that may not be said."""
+
+
+def bound(thinking: Json) -> dict[str, Json]:
+    """The thinking that is asked for, where some is sent that is bound to what was before.
+
+    >>> bound({"type": "adaptive"}) == bound(None)
+    True
+    """
+    asked = members(thinking) or {"type": "adaptive"}
+    return {**asked, **BINDING} if asked.get("type") == "adaptive" else asked
+
+
+def keeps(call: CallModel, dialect: Dialect) -> bool:
+    """Whether thinking is sent back: not where it is off, and could not be left out."""
+    off = call.thinking == "off" and "thinking" in dialect.off
+    return not (dialect.bound and off)
+
+
 def thinking(
     call: CallModel,
     dialect: Dialect,
@@ -26,6 +49,8 @@ def thinking(
     allowed: bool,
 ) -> dict[str, Json]:
     """The fields that ask for this level of thinking, and for a length.
+
+    Newer models say nothing of what they think unless they are asked to.
 
     Args:
         call: the effect.
@@ -40,8 +65,8 @@ def thinking(
     if level == "off":
         return most | dict(dialect.off)
     if dialect.thinking == "effort":
-        effort = {"thinking": {"type": "adaptive"}, "output_config": {"effort": level}}
-        return most | effort
+        shown = {"type": "adaptive", "display": "summarized"}
+        return most | {"thinking": shown, "output_config": {"effort": level}}
     budget = _budget(BUDGETS[level], limit)
     if not budget or not allowed:
         return most
