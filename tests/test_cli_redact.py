@@ -1,11 +1,13 @@
 """`--redact`: what a command records does not have it, and is gone on with all the same."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from shutil import copy
 
 import pytest
 
-from loopcore.journal import Journal, verify
+from loopcore.journal import Journal, backtest, check, verify
 from tests.cli import PAY, Shell, shell
 
 SECRET = "sk-abc123"  # noqa: S105  # it opens nothing
@@ -151,3 +153,31 @@ def test_a_pattern_that_is_none_is_told_for_a_record_too(sh: Shell) -> None:
 
     assert "'(' is no regular expression" in told.err
     assert told.code == 2
+
+
+@pytest.mark.parametrize(
+    "words", ["check app runs", "backtest runs --old app --new app"]
+)
+def test_many_redacted_journals_are_read_by_several_processes(
+    sh: Shell, words: str
+) -> None:
+    """What hides is a function, which cannot be sent to another process."""
+    sh.loopcore("run", "app", f"Say {SECRET}", *RECORD)
+    (sh.folder / "runs").mkdir()
+    for n in range(5):
+        copy(sh.folder / "r.jsonl", sh.folder / f"runs/{n}.jsonl")
+
+    told = sh.loopcore(*words.split(), "--workers", "2", "--redact", PATTERN)
+
+    assert (told.lines[0][:10], told.code) == ("5 journals", 0)
+
+
+def test_redacted_journals_that_were_read_are_tested_by_several_processes(
+    sh: Shell,
+) -> None:
+    sh.loopcore("run", "app", f"Say {SECRET}", *RECORD)
+    past = Journal.read(sh.folder / "r.jsonl", redact=PATTERN).unwrap()
+    config = import_module("app").config
+
+    assert check(config, [past] * 5, workers=2).same == 5
+    assert len(backtest([past] * 5, old=config, new=config, workers=2).same) == 5

@@ -16,8 +16,8 @@ from loopcore.cli.harmless import harmless
 from loopcore.cli.mistakes import Mistake
 from loopcore.cli.options import patterns
 from loopcore.hiding import Patterns
-from loopcore.journal import Journal, JournalError, TornLine
-from loopcore.journal.backtest import Source, read
+from loopcore.journal import Journal, TornLine
+from loopcore.journal.backtest import Redacted, Source
 from loopcore.journal.journal import TORN
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -81,11 +81,7 @@ def journal_of(path: Path, redact: Patterns = ()) -> Journal:
 
 def with_hidden(files: Sequence[Path], redact: Patterns) -> Sequence[Source]:
     """These journals; where something was redacted in them, it is hidden now, too."""
-    if not redact:
-        return files
-    journals = [read(file, redact) for file in files]
-    pairs = zip(journals, files, strict=True)
-    return [file if isinstance(past, JournalError) else past for past, file in pairs]
+    return [Redacted(file, redact) for file in files] if redact else files
 
 
 def journals_in(paths: Sequence[Path]) -> list[Path]:

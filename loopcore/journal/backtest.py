@@ -21,7 +21,16 @@ from loopcore.journal.many import Told, each, several
 from loopcore.journal.paired import paired
 from loopcore.state import State
 
-Source: TypeAlias = str | PathLike[str] | Journal
+
+@frozen
+class Redacted:
+    """A journal that is still to be read, and what its recorder was told to hide."""
+
+    path: str | PathLike[str]
+    redact: Patterns
+
+
+Source: TypeAlias = str | PathLike[str] | Journal | Redacted
 
 
 @frozen
@@ -184,11 +193,14 @@ def _turns(events: Iterable[Event], turns: int) -> int:
     return turns + sum(1 for event in events if isinstance(event, TurnEnd))
 
 
-def read(source: Source, redact: Patterns = ()) -> Journal | JournalError:
+def read(source: Source) -> Journal | JournalError:
     """The journal, if it can be read. That its last line is torn is no news here."""
     if isinstance(source, Journal):
         return source
+    path, redact = (
+        (source.path, source.redact) if isinstance(source, Redacted) else (source, ())
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TornLine)
-        found = Journal.read(source, redact=redact)
+        found = Journal.read(path, redact=redact)
     return found.failure() if isinstance(found, Failure) else found.unwrap()

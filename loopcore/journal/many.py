@@ -1,7 +1,7 @@
 """Many journals at once, over all cores where the platform can fork a process.
 
-A configuration holds functions, which cannot be sent to another process; a forked one has
-them already.
+A configuration holds functions, which cannot be sent to another process, and so may a
+journal; a forked one has them already.
 """
 
 import os
@@ -28,8 +28,8 @@ ONE_PATH: Final = (
     "and Path({!r}).glob('*.jsonl') for the files in a folder."
 )
 
-_WORK: list[Callable[[Any], Any]] = []
-"""What forked processes do: they have it from their parent."""
+_WORK: list[tuple[Callable[[Any], Any], Sequence[Any]]] = []
+"""What forked processes do, and with what: they have it from their parent."""
 
 
 def several(name: str, given: Iterable[A]) -> tuple[A, ...]:
@@ -70,11 +70,11 @@ def _done(work: Callable[[A], B], items: Sequence[A], workers: int) -> Iterator[
     if workers <= 1 or not hasattr(os, "fork"):
         yield from map(work, items)
         return
-    _WORK.append(work)
+    _WORK.append((work, items))
     try:
         with _pool(workers) as pool:
             size = max(1, min(32, len(items) // (workers * 4)))
-            yield from pool.imap(_do, items, size)
+            yield from pool.imap(_do, range(len(items)), size)
     finally:
         _WORK.pop()
 
@@ -91,5 +91,6 @@ def _pool(workers: int) -> "Pool":
         signal.pthread_sigmask(signal.SIG_SETMASK, heard)
 
 
-def _do(item: Any) -> Any:  # noqa: ANN401  # whatever the work takes
-    return _WORK[-1](item)
+def _do(place: int) -> Any:  # noqa: ANN401  # whatever comes of the work
+    work, items = _WORK[-1]
+    return work(items[place])
