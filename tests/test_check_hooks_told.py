@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from loopcore import ToolSpec
 from loopcore.hooks import Block, Hooks, StopUpdate, ToolCallUpdate, TurnView
 from loopcore.hooks.points import PointName
-from loopcore.testing import check_hooks
+from loopcore.testing import check_hooks, telling
 from loopcore.testing.check.checking import Check
 from loopcore.testing.check.course import Offer
 from loopcore.testing.check.offered import toolsets
@@ -174,6 +174,23 @@ def test_a_hook_that_ends_the_program_is_named() -> None:
         "program. To end the run, return a reason at should_stop_after_turn."
     )
     assert law == "The law: a hook answers every view, and never raises."
+
+
+def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hook that takes long makes a check long: on a terminal it is seen to go on."""
+    monkeypatch.setattr(telling, "EVERY", 0.0)
+    lines: list[str] = []
+    hook = Hooks("idle", should_stop_after_turn=lambda view: view.turn < 0)
+    offer = Offer.of(toolsets((hook,), ()), None)
+
+    Check((hook,), offer, progress=telling.Progress(lines.append)).found(2)
+
+    assert lines[0] == "check_hooks: run 1 (of 2, then shorter ones), 0 views so far"
+    assert [line.split(", ")[0] for line in lines[-3:]] == [
+        "check_hooks: a long run",
+        "check_hooks: in other processes",
+        "",
+    ]
 
 
 @pytest.mark.parametrize("turn", [1, 7], ids=["at once", "late"])

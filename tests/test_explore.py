@@ -50,8 +50,8 @@ from loopcore.hooks import (
     TurnView,
 )
 from loopcore.journal import Journal, replay
-from loopcore.testing import explore
-from loopcore.testing.explore import limits, search
+from loopcore.testing import explore, telling
+from loopcore.testing.explore import limits
 from loopcore.testing.explore.states import Numbers
 from loopcore.testing.invariants import Moment, hold
 
@@ -451,7 +451,7 @@ def test_more_states_than_are_visited_unasked_are_an_error(
 
 
 def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "EVERY", 0.0)
+    monkeypatch.setattr(telling, "EVERY", 0.0)
     lines: list[str] = []
 
     explore(config(), "go", replies=["done"], progress=lines.append)
@@ -493,7 +493,7 @@ def test_a_next_run_may_be_among_what_happens() -> None:
 
 FAILING: Final = """
 from loopcore import LoopConfig, ToolCall, ToolSpec
-from loopcore.testing import explore
+from loopcore.testing import explore, telling
 
 def test_orders():
     found = explore(

@@ -1,6 +1,7 @@
 """Trying hooks on made-up runs, and what was seen of those that keep all laws."""
 
 from collections import Counter
+from itertools import count
 from typing import Any, Final
 from warnings import catch_warnings, filterwarnings
 
@@ -23,6 +24,7 @@ from loopcore.testing.check.offered import makeable
 from loopcore.testing.check.one_view import Cares, Judge
 from loopcore.testing.check.together import first_at, stand_together
 from loopcore.testing.strategies.listening import Heard
+from loopcore.testing.telling import Progress
 
 MADE_UP: Final = (
     " (Its tools are made up here. If it is about some, give them: "
@@ -69,6 +71,7 @@ class Check:
     unchecked: tuple[str, ...] = ()
     seconds: float = LIMIT
     fitting: Fitting = field(factory=Fitting)
+    progress: Progress = field(factory=Progress)
 
     @property
     def points(self) -> tuple[PointName, ...]:
@@ -99,14 +102,24 @@ class Check:
                 return self.examples(most) or self.rest()
         except NeverBack as found:
             return found.broken
+        finally:
+            self.progress.over()
+
+    def _tell(self, what: str) -> None:
+        """Say how far it is: a slow hook takes long, and nothing else is seen of it."""
+        views = sum(self.views.values())
+        self.progress.say(f"check_hooks: {what}, {views:,} views so far")
 
     def examples(self, most: int) -> Breach | None:
         """The simplest way in which one of so many runs breaks a law, if one does."""
+
+        runs = count(1)
 
         @settings(SETTINGS, max_examples=most)
         @given(st.data())
         def look(data: st.DataObject) -> None:
             draw: Any = data.draw
+            self._tell(f"run {next(runs):,} (of {most:,}, then shorter ones)")
             self._look(draw, draw(st.sampled_from(self.points)))
 
         try:
@@ -151,12 +164,14 @@ class Check:
 
     def rest(self) -> Breach | None:
         """What a long run and another process show, once all examples are fine."""
+        self._tell("a long run")
         try:
             for heard, asked in long_run(self.hooks, self.offer, self._judging):
                 self._note(heard, asked)
             unfit = self.fitting.breach()
             if unfit:
                 return unfit
+            self._tell("in other processes")
             others = ask_elsewhere(self.samples[::-1])
         except Breach as found:
             return told(found)

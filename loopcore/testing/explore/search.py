@@ -30,7 +30,6 @@ from loopcore.testing.explore.found import Counterexample, Exploration
 from loopcore.testing.explore.known import refuse_unknown
 from loopcore.testing.explore.limits import Endless, limits_of
 from loopcore.testing.explore.states import Numbers
-from loopcore.testing.explore.telling import Tell, to_terminal
 from loopcore.testing.explore.ways import Link, Node, inputs_of, linked
 from loopcore.testing.invariants import (
     LAWS,
@@ -45,10 +44,9 @@ from loopcore.testing.invariants import (
 from loopcore.testing.invariants.moment import name_of
 from loopcore.testing.invariants.sentences import ALL_IS_SAID, ANSWERS_ARE_TAKEN
 from loopcore.testing.invariants.told import saved
+from loopcore.testing.telling import Progress, Tell, to_terminal
 
 RUN_ID: Final = "r"
-EVERY: Final = 1.0
-"""How often it is told how far it is, in seconds."""
 
 
 def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
@@ -107,7 +105,7 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
         choices,
         beside,
         *limits_of(bound),
-        progress or to_terminal(),
+        Progress(progress or to_terminal()),
     )
     first = Watch.of(config, *ours, *laws_of(check), run_id=RUN_ID)
     try:
@@ -115,7 +113,7 @@ def explore(  # noqa: PLR0913  # each is a kind of thing that can happen
     except Broken as broken:
         return search.found(False, _counterexample(broken, search.link, first))  # noqa: FBT003
     finally:
-        search.over()
+        search.progress.over()
     found = search.found(complete)
     if not complete and bound is UNSET:
         raise Endless(found, time.monotonic() - search.began)
@@ -136,7 +134,7 @@ class Search:
     also: tuple[Input, ...]
     bound: float
     deepest: float
-    tell: Tell
+    progress: Progress
     numbers: Numbers = field(factory=Numbers)
     seen: set[Hashable] = field(factory=set[Hashable])
     orders: dict[frozenset[Hashable], Hashable] = field(
@@ -149,8 +147,6 @@ class Search:
     link: Link | None = None
     more: bool = False
     began: float = field(factory=time.monotonic)
-    told: float = field(factory=time.monotonic)
-    has_told: bool = False
 
     def run(self, first: Watch, given: Iterable[Input]) -> bool:
         """Visit every state, or as many as the bound allows. Whether it was every one.
@@ -318,16 +314,8 @@ class Search:
 
     def report(self, left: int) -> None:
         """Say how far it is, about once a second."""
-        now = time.monotonic()
-        if now - self.told < EVERY:
-            return
-        self.told, self.has_told = now, True
-        self.tell(f"explored {len(self.seen):,} states, {left:,} are left to look at")
-
-    def over(self) -> None:
-        """Leave no line behind."""
-        if self.has_told:
-            self.tell("")
+        seen = f"explored {len(self.seen):,} states"
+        self.progress.say(f"{seen}, {left:,} are left to look at")
 
 
 ORDER: Final = "3: the order of answers does not matter"
