@@ -5,6 +5,7 @@ pyrsistent, and only its pure-Python vector: the C one lets the garbage collecto
 records that are still held.
 """
 
+import copyreg
 import enum
 import json
 import math
@@ -292,6 +293,15 @@ def vector(items: Iterable[T] = ()) -> PVector[T]:
 
 
 _VECTOR: Final = type(python_pvector())  # type: ignore[no-untyped-call]  # untyped upstream
+
+
+def _made_again(given: Any) -> tuple[Any, tuple[Any]]:  # noqa: ANN401  # a vector, untyped upstream
+    """How pickle and deepcopy make it: left to itself, it comes back as the C one."""
+    make: Any = python_pvector  # pyright: ignore[reportUnknownVariableType]
+    return make, (given.tolist(),)
+
+
+copyreg.pickle(_VECTOR, _made_again)
 
 
 def one_of(*values: object) -> "Callable[[object, attrs.Attribute[Any], Any], None]":

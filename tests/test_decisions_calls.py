@@ -1,6 +1,8 @@
 """Calls, approvals and replies: D60 to D93."""
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -655,8 +657,25 @@ def _from_update() -> State:
     return begin(config(Hooks("h", transform_context=Spy(update)))).state
 
 
+def _from_pickle() -> State:
+    return pickle.loads(pickle.dumps(_from_start()))  # type: ignore[no-any-return]  # noqa: S301  # our own
+
+
+def _from_copy() -> State:
+    return deepcopy(_from_start())
+
+
 @pytest.mark.parametrize(
-    "make", [_from_start, _from_prompt, _from_transcript, _from_context, _from_update]
+    "make",
+    [
+        _from_start,
+        _from_prompt,
+        _from_transcript,
+        _from_context,
+        _from_update,
+        _from_pickle,
+        _from_copy,
+    ],
 )
 def test_vectors_from_outside_are_rebuilt(make: Callable[[], State]) -> None:
     """D93: a C vector never gets into a state."""
@@ -664,6 +683,13 @@ def test_vectors_from_outside_are_rebuilt(make: Callable[[], State]) -> None:
 
     assert {type(vector).__module__ for vector in found} == {"pyrsistent._pvector"}
     assert any(message.text == "x" for vector in found for message in vector)
+
+
+@pytest.mark.parametrize("again", [_from_pickle, _from_copy, _from_start])
+def test_equal_states_have_equal_hashes(again: Callable[[], State]) -> None:
+    state = _from_start()
+
+    assert (state, hash(state)) == (again(), hash(again()))
 
 
 def vectors(record: Any) -> Iterator[PVector[Any]]:
