@@ -71,13 +71,26 @@ def _shape(kind: object) -> Shape:
     try:
         return shape_of(kind)
     except TypeError as problem:
-        raise TypeError(NO_TYPE.format(str(problem).splitlines()[-1])) from None
+        why = str(problem).splitlines()[-1]
+    except Exception as problem:  # noqa: BLE001  # pydantic's, or that of a name nobody knows
+        why = str(problem).splitlines()[0]
+    hint = next((hint for part, hint in HINTS.items() if part in why), "")
+    raise TypeError(NO_TYPE.format(why) + hint)
 
 
 NO_TYPE: Final = (
     "LoopConfig(output=...) takes a type that JSON has something like, such as a dataclass "
     "or list[str]: {}"
 )
+
+
+HINTS: Final = {
+    "unions may not contain": ". Of such unions, take pydantic models or msgspec structs "
+    "with a tag",
+    "is not defined": ". What it is made of is looked up in its module: define that there",
+    "is not supported": ". It and all in it are best of one kind, such as pydantic models",
+}
+"""What to do, by what msgspec, pydantic or Python say."""
 
 
 def _or_reason(schema: dict[str, Any]) -> dict[str, Any]:

@@ -444,6 +444,38 @@ def test_a_type_that_json_has_nothing_like_is_refused_when_the_config_is_built()
         wants(Opaque)
 
 
+@attrs.frozen
+class Mixed:
+    """What msgspec cannot be told of."""
+
+    inside: Restaurant
+
+
+@attrs.frozen
+class Unknown:
+    """What names a class that is nowhere to be found."""
+
+    inside: "Nowhere"  # type: ignore[name-defined]  # noqa: F821  # pyright: ignore[reportUndefinedVariable]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (
+            Recipe | Node,
+            "more than one dataclass or attrs .* msgspec structs with a tag",
+        ),
+        (Mixed, "Restaurant.* is not supported. It and all in it are best of one kind"),
+        (Unknown, "'Nowhere' is not defined. What it is made of is looked up"),
+    ],
+)
+def test_a_type_that_cannot_be_told_is_refused_with_what_to_do(
+    kind: Any, said: str
+) -> None:
+    with pytest.raises(TypeError, match=rf"LoopConfig\(output=...\) takes .*{said}"):
+        wants(kind)
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
