@@ -27,6 +27,7 @@ URL = "https://host/mcp"
         ((), {"url": "host/mcp"}, "url= is no address; write 'https://host/mcp'."),
         ((), {"url": "http://["}, "url= is no address; write 'https://host/mcp'."),
         ((), {"url": "http://h:x/"}, "url= is no address; write 'https://host/mcp'."),
+        ((), {"url": "http://h/m\n"}, "url= is no address; write 'https://host/mcp'."),
         ((), {"url": "http://u:p@h/"}, "holds a name or a password; pass headers=."),
         (
             ("a",),

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Final, NoReturn, cast
-from urllib.parse import urlsplit
 
 from loopcore import Model
 from loopcore_adapters import chat, gemini, messages, responses
+from loopcore_adapters.addresses import is_address, names_somebody
 from loopcore_adapters.keys import Key, bare
 from loopcore_adapters.loose import Json
 from loopcore_adapters.providers import PROVIDERS, Provider
@@ -144,22 +144,11 @@ def _kept_key(model: str, provider: Provider, *, needed: bool) -> str | None:
 
 
 def _url(model: str, url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        sound = (
-            url.isprintable()
-            and " " not in url
-            and parts.scheme in {"http", "https"}
-            and parts.hostname
-            and parts.port != 0
-        )
-    except ValueError:
-        sound = False
-    if not sound:
+    if not is_address(url):
         _refuse(
             model, f"base_url={bare(url)!r} is no address; write 'https://host/v1'."
         )
-    if "@" in urlsplit(url).netloc:
+    if names_somebody(url):
         _refuse(
             model, "base_url holds a name or a password; pass api_key= or headers=."
         )

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Final
-from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
+from loopcore_adapters.addresses import is_address, names_somebody
 from loopcore_adapters.tool_servers.names import FOREIGN, LONGEST, marked
 
 SECRET: Final = re.compile(r"(?<=//)[^/?#]*@|(?<=[^:/])[/?#].*", re.DOTALL)
@@ -94,14 +94,9 @@ def _unreachable(target: Target) -> str:
 
 
 def _no_address(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        sound = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:
-        sound = False
-    if not sound:
+    if not is_address(url):
         return "url= is no address; write 'https://host/mcp'."
-    if "@" in urlsplit(url).netloc:
+    if names_somebody(url):
         return "url= holds a name or a password; pass headers=."
     return ""
 
