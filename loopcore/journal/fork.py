@@ -180,7 +180,9 @@ def refold(
     """The run as it would have gone had this happened instead of input `at`.
 
     A recorded answer still fits if the same effect, by its id and by all that it asks, is
-    waiting for it. The others are left out: their effects are to be performed again.
+    waiting for it. The others are left out: their effects are to be performed again. This
+    tells what that would be; to go on from there, `fork(..., replace=...)` gives the run,
+    and all that it asks, a name of its own.
     """
     refuse_no_journal(journal)
     try:
