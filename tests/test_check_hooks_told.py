@@ -185,7 +185,7 @@ def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Check((hook,), offer, progress=telling.Progress(lines.append)).found(2)
 
-    assert lines[0] == "check_hooks: run 1 (of 2, then shorter ones), 0 views so far"
+    assert lines[0] == "check_hooks: 1 short runs, of at least 2, 0 views so far"
     assert [line.split(", ")[0] for line in lines[-3:]] == [
         "check_hooks: a long run",
         "check_hooks: in other processes",

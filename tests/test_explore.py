@@ -343,6 +343,7 @@ def test_a_hook_that_reads_a_clock_breaks_a_law() -> None:
 
     assert found.counterexample is not None
     assert found.counterexample.law.startswith("1: a step, taken twice")
+    assert "follow from its view alone (check_hooks names" in str(found)
 
 
 def test_a_hook_that_looks_at_what_came_first_breaks_a_law() -> None:

@@ -179,6 +179,7 @@ def test_a_hook_that_reads_a_clock_is_found() -> None:
     found = broken(loop_machine(config(Hooks("stamp", should_stop_after_turn=stamp))))
 
     assert found.law.startswith("1: a step, taken twice")
+    assert "follow from its view alone (check_hooks names" in str(found)
 
 
 @pytest.fixture(name="run")

@@ -119,7 +119,7 @@ class Check:
         @given(st.data())
         def look(data: st.DataObject) -> None:
             draw: Any = data.draw
-            self._tell(f"run {next(runs):,} (of {most:,}, then shorter ones)")
+            self._tell(f"{next(runs):,} short runs, of at least {most:,}")
             self._look(draw, draw(st.sampled_from(self.points)))
 
         try:

@@ -99,12 +99,13 @@ class Watch:
             return
         third = step(self.config.plain, ready)
         law, pair = (NO_OP, (one, other)) if third == other else (PURE, (other, third))
-        raise Broken(law, _difference(*pair), self.state, _inbox(ready))
+        raise Broken(law, _difference(*pair) + IMPURE, self.state, _inbox(ready))
 
 
 TOTAL: Final = "a step is total: no input makes it raise"
 PURE: Final = "1: a step, taken twice, does the same and asks the same"
 NO_OP: Final = "6: a hook that says nothing changes nothing"
+IMPURE: Final = "; what a hook says has to follow from its view alone (check_hooks names what it reads)"
 
 
 def _inbox(ready: State) -> Input:
