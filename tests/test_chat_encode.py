@@ -610,6 +610,25 @@ class TestDialects:
         assert json.loads(encode(asked, dialect).body)["reasoning_effort"] == "low"
         assert sent([USER], dialect, thinking="off")["reasoning_effort"] == "none"
 
+    @pytest.mark.parametrize(
+        ("dialect", "name", "off", "low"),
+        [
+            (MOONSHOT, "kimi-k2.6", {"type": "disabled"}, {"type": "enabled"}),
+            (MOONSHOT, "kimi-k2.7-code", None, {"type": "enabled"}),
+            (MOONSHOT, "kimi-k3", "low", "low"),
+            (GROQ, "qwen/qwen3-32b", "none", "default"),
+        ],
+    )
+    def test_ask_some_models_otherwise(
+        self, dialect: Dialect, name: str, off: Json, low: Json
+    ) -> None:
+        wanted: dict[Json, Json] = {"off": off, "low": low}
+        for level, asked in wanted.items():
+            call = CallModel("i", f"acme:{name}", [USER], thinking=level)
+            body = json.loads(encode(call, dialect).body)
+            found = [body.get(field) for field in ("thinking", "reasoning_effort")]
+            assert [one for one in found if one] == [one for one in [asked] if one]
+
     @pytest.mark.parametrize("level", ["off", "low", "high"])
     @pytest.mark.parametrize(("dialect", "name", "takes"), TAKERS)
     def test_ask_no_effort_of_what_takes_none(

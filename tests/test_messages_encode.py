@@ -587,6 +587,32 @@ class TestEffort:
         assert (sent["thinking"], sent["output_config"]) == (hides, {"effort": "max"})
 
 
+class TestUnbrokenThinking:
+    """DeepSeek's: "must be passed back", whoever the reply with calls was of."""
+
+    NAME = "deepseek:deepseek-v4-pro"
+
+    def asked(self, *parts: Json, model: str, **fields: Json) -> Json:
+        history: list[Message] = [USER, used(*parts, model=model), result("c"), USER]
+        return body(history, self.NAME, **fields).get("thinking")
+
+    @pytest.mark.parametrize("level", [None, "off", "low"])
+    def test_is_off_where_it_would_be_broken(self, level: Json) -> None:
+        off = {"type": "disabled"}
+        assert self.asked(call("c"), model=OTHER, thinking=level) == off
+        assert self.asked(call("c"), model=self.NAME, thinking=level) == off
+
+    def test_goes_on_where_it_is_whole(self) -> None:
+        own = Thinking("t"), call("c")
+        assert self.asked(*own, model=self.NAME) is None
+        asked = self.asked(*own, model=self.NAME, thinking="low")
+        assert asked == {"type": "enabled", "budget_tokens": 2_048}
+
+    def test_is_none_of_texts(self) -> None:
+        said = AssistantMessage("a", model=OTHER)
+        assert "thinking" not in body([USER, said, USER], self.NAME)
+
+
 DROPS: Final = {"block_binding": {"prefix_mismatch_behavior": "drop_block"}}
 BETA: Final = "thinking-binding-controls-2026-08-01"
 

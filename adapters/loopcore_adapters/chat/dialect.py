@@ -25,6 +25,7 @@ class Dialect:
         call_id: which call ids it takes as they are.
         call_id_length: how long the others are made.
         efforts: how it is asked to think, by level; a level that is not here is not sent.
+        by_name: the same for some models, by their names, that are asked otherwise.
         least: what is asked of models that know no "off" as the others do, or no effort.
         thinking: the field in which it wants its own thinking back: as text, which most only
             want beside tool calls, as the details that it gave, or within the content. No
@@ -51,6 +52,7 @@ class Dialect:
     call_id: re.Pattern[str] = re.compile(r"[\w.:-]{1,64}", re.ASCII)
     call_id_length: int = 40
     efforts: Efforts = field(factory=dict[str, Mapping[str, Json]])
+    by_name: tuple[tuple[re.Pattern[str], Efforts], ...] = ()
     least: Least = ()
     thinking: Literal[
         "", "reasoning", "reasoning_content", "reasoning_details", "content"

@@ -21,6 +21,12 @@ def _switched(off: Json, on: Json, *, graded: bool = False) -> Efforts:
     return {"off": off} | {level: {**on, **grades[level]} for level in LEVELS}
 
 
+def _worded(*words: str) -> Efforts:
+    """The levels as these words of `reasoning_effort`, "off" first."""
+    asked = ({"reasoning_effort": word} for word in words)
+    return dict(zip(("off", *LEVELS), asked, strict=True))
+
+
 def _typed(*, graded: bool = False) -> Efforts:
     off, on = {"type": "disabled"}, {"type": "enabled"}
     return _switched({"thinking": off}, {"thinking": on}, graded=graded)
@@ -58,7 +64,14 @@ DEEPSEEK: Final = Dialect(
     output="json_object",
 )
 MOONSHOT: Final = Dialect(
-    efforts=_typed(), thinking="reasoning_content", thinking_needed="calls"
+    efforts=_typed(),
+    by_name=(
+        (re.compile("kimi-k3.*"), _worded("low", "low", "high", "high")),
+        # It takes nothing but "enabled".
+        (re.compile("kimi-k2[.]7-code.*"), {**_typed(), "off": {}}),
+    ),
+    thinking="reasoning_content",
+    thinking_needed="calls",
 )
 ZAI: Final = Dialect(
     efforts=_typed(),
@@ -78,14 +91,17 @@ OPENROUTER: Final = Dialect(
 MISTRAL: Final = Dialect(
     call_id=re.compile(r"[A-Za-z0-9]{9}"),
     call_id_length=9,
-    # It refuses any other effort.
-    efforts=_switched({"reasoning_effort": "none"}, {"reasoning_effort": "high"}),
+    efforts=_worded("none", "high", "high", "high"),  # it refuses any other
     thinking="content",
     ordered=True,
     stream_options=False,
 )
 GROQ: Final = Dialect(
-    efforts=effort(), least=OPEN, output_with_tools=False, output_streams=False
+    efforts=effort(),
+    by_name=((re.compile("qwen/.*"), _worded("none", *["default"] * 3)),),
+    least=OPEN,
+    output_with_tools=False,
+    output_streams=False,
 )
 FIREWORKS: Final = Dialect(efforts=effort(), least=OPEN, thinking="reasoning_content")
 OLLAMA: Final = Dialect(efforts=effort(), thinking="reasoning", output_roots=True)

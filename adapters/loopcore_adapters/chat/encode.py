@@ -81,7 +81,10 @@ def _asked(call: CallModel, dialect: Dialect) -> dict[str, Json]:
 
 
 def _effort(call: CallModel, dialect: Dialect) -> dict[str, Json]:
-    return asked(call, dialect.least, dialect.efforts, "reasoning_effort")
+    name = call.model.partition(":")[2]
+    special = (each for names, each in dialect.by_name if names.fullmatch(name))
+    efforts = next(special, dialect.efforts)
+    return asked(call, dialect.least, efforts, "reasoning_effort")
 
 
 def _output(call: CallModel, dialect: Dialect) -> dict[str, Json]:

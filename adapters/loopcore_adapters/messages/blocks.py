@@ -41,6 +41,11 @@ THOUGHT: Final = (b'{"type":"thinking"', b'{"type":"redacted_thinking"')
 """What the bytes of a reply that begins with thinking begin with."""
 
 
+def calls(piece: bytes) -> bool:
+    """Whether there is a call in these bytes of a reply."""
+    return b'{"type":"tool_use"' in piece
+
+
 def thinks(piece: bytes) -> bool:
     """Whether there is thinking in these bytes of a reply."""
     return any(thought in piece for thought in THOUGHT)

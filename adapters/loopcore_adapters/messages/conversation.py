@@ -66,6 +66,7 @@ class Spoken:
         thought: whether the reply whose calls are under way began with thinking; None if
             none are.
         thinks: whether any thinking is said.
+        broken: whether a reply with calls has none.
     """
 
     ids: CallIds
@@ -75,6 +76,7 @@ class Spoken:
     instructions: tuple[bytes, ...] = ()
     thought: bool | None = None
     thinks: bool = False
+    broken: bool = False
 
     def place(self, role: Role, piece: bytes, *, answers: bool) -> bytes:
         """The piece, behind what parts it from the one before."""
@@ -90,6 +92,8 @@ class Spoken:
             self.thought = piece.startswith(blocks.THOUGHT)
         self.role, self.count = role, self.count + 1
         self.thinks = self.thinks or thinks
+        calls = role == "assistant" and blocks.calls(piece)
+        self.broken = self.broken or (calls and not thinks)
         return before + piece
 
     def _turn(self, role: Role) -> bytes:
@@ -144,6 +148,8 @@ class Conversation:
 
         In the middle of tool calls it must have begun with thinking.
         """
+        if self.dialect.unbroken:
+            return not self._stands.broken
         return self._stands.role == "assistant" or self._stands.thought is not False
 
     def messages(self, *, cache: bool) -> Ready:

@@ -27,6 +27,8 @@ class Dialect:
         cache: whether it is told what to cache of a prompt.
         bound: whether its thinking is bound to all that was before it, and refused where a
             hook has changed that, unless it is told to leave such thinking out.
+        unbroken: whether it refuses to think where a reply with calls, such as that of
+            another model, has no thinking.
     """
 
     thinking: Literal["budget", "effort"] = "budget"
@@ -36,10 +38,13 @@ class Dialect:
     signed: bool = False
     cache: bool = False
     bound: bool = False
+    unbroken: bool = False
 
 
 OTHER: Final = Dialect()
 """A model of another maker, behind a server that speaks the protocol."""
+
+DEEPSEEK: Final = Dialect(unbroken=True)
 
 OLDEST: Final = Dialect(max_tokens=4_096, signed=True, cache=True)
 OLD: Final = Dialect(max_tokens=32_000, signed=True, cache=True)
@@ -82,6 +87,7 @@ NAMES: Final[tuple[tuple[re.Pattern[str], Dialect], ...]] = tuple(
         (r"claude-(\w+-)?[123]\b", OLDEST),
         (r"claude-(fable|mythos)-5(?![-.]\d\b)", ALWAYS),
         (r"claude", NEWEST),
+        (r"deepseek", DEEPSEEK),
     )
 )
 """How models are asked, by their names; a name that is new is asked as the newest are.

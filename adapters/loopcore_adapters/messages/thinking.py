@@ -60,10 +60,10 @@ def thinking(
     """
     most = {"max_tokens": dialect.max_tokens}
     level = call.thinking
+    if level == "off" or (dialect.unbroken and not allowed):
+        return most | dict(dialect.off)
     if level is None:
         return most
-    if level == "off":
-        return most | dict(dialect.off)
     if dialect.thinking == "effort":
         shown = {"type": "adaptive", "display": "summarized"}
         return most | {"thinking": shown, "output_config": {"effort": level}}
