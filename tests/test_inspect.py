@@ -1,6 +1,7 @@
 """Inspectors: told of every moment, and never in the way."""
 
 import logging
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -348,3 +349,29 @@ def test_a_moment_that_nothing_would_wait_for_is_refused(
         TypeError, match=rf"Slow\.{moment} is a coroutine .* `def {moment}"
     ):
         Interpreter(inspectors=[slow])
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("on_tool_ends", "on_tool_end"),
+        ("on_tool_results", "on_tool_result"),
+        ("on_modal_start", "on_model_start"),
+        ("on_turn_finished", None),
+        ("on_event", None),
+        ("tool_end", None),
+    ],
+)
+def test_a_moment_that_is_nearly_one_is_a_warning(
+    written: str, meant: str | None
+) -> None:
+    """Nobody would call it, and nobody would be told."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        type("Mine", (Inspector,), {written: _waits})
+
+    assert [str(one.message) for one in said] == [
+        f"Mine.{written} is no moment of an Inspector, so nobody calls it. Did you mean "
+        f"{meant!r}?"
+        for _ in range(1 if meant else 0)
+    ]

@@ -1,7 +1,9 @@
 """Watching: inspectors are told each event; what they do never touches the run."""
 
 import logging
-from typing import Final
+import warnings
+from difflib import get_close_matches
+from typing import Any, Final
 
 from loopcore.effects import CallModel, RunTool
 from loopcore.events import (
@@ -23,8 +25,15 @@ class Inspector:
     """Watches runs: override the moments you want.
 
     `on_event` gets every event, the others those of their moment. What they raise is
-    logged, once for each kind of event, and changes nothing.
+    logged, once for each kind of event, and changes nothing. A method that is nearly
+    called like one of these, and so is never called, is a `UserWarning`.
     """
+
+    def __init_subclass__(cls, **more: Any) -> None:  # noqa: ANN401  # as of any class
+        super().__init_subclass__(**more)
+        for name in vars(cls):
+            for meant in _meant(name):
+                warnings.warn(MISSPELT.format(cls.__name__, name, meant), stacklevel=2)
 
     def on_event(self, event: Event) -> None:
         """Anything at all happened, deltas included."""
@@ -52,6 +61,18 @@ class Inspector:
 
     def on_run_end(self, event: RunEnd) -> None:
         """A run is over."""
+
+
+def _meant(name: str) -> list[str]:
+    """The moment that a method's name nearly is, if it is none."""
+    moments = [known for known in vars(Inspector) if known.startswith("on_")]
+    strange = name.startswith("on_") and name not in moments
+    return get_close_matches(name, moments, n=1, cutoff=0.8) if strange else []
+
+
+MISSPELT: Final = (
+    "{}.{} is no moment of an Inspector, so nobody calls it. Did you mean {!r}?"
+)
 
 
 def inform(inspector: Inspector, event: Event) -> None:
