@@ -45,6 +45,8 @@ from loopcore.hooks import (
     TurnView,
     apply,
 )
+from loopcore.hooks.points import CALL_POINTS, POINTS
+from loopcore.policies import limits, nudge, retry, sliding_window
 from tests.driving import Run, Spy, begin, call, config, spec, words
 
 STATE = begin(config()).state
@@ -287,6 +289,29 @@ def test_a_rule_for_some_tools_is_not_asked_about_others() -> None:
         "prepare_next_turn": 1,
         "transform_context": 2,
     }
+
+
+def whole(functions: dict[str, Any]) -> Hooks:
+    """A rule of these."""
+    return Hooks("own", **functions)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        *(whole({p: Spy()}) for p in POINTS if p not in CALL_POINTS),
+        limits(tool_calls=3),
+        sliding_window(3),
+        nudge("go on"),
+        retry(),
+    ],
+)
+def test_a_rule_that_is_not_about_calls_cannot_be_limited_to_tools(rule: Hooks) -> None:
+    """It would hold for all of them: `limits(tool_calls=3)` counts every call."""
+    said = rf"'{rule.name}' is asked at .* would change nothing.*prepare_tool_call, before_"
+
+    with pytest.raises(ValueError, match=said):
+        rule.for_tools("a")
 
 
 def test_a_rule_goes_by_the_mended_name() -> None:

@@ -206,7 +206,14 @@ class Hooks:
         """The same rule, at the four points of a call only for these tools.
 
         A tool is given by its name, or as it is.
+
+        Raises:
+            ValueError: for a rule that cares about none of these points.
         """
+        if not any(getattr(self, point) for point in CALL_POINTS):
+            of_calls = ", ".join(point for point in POINTS if point in CALL_POINTS)
+            message = NO_CALL.format(self.name, ", ".join(self.functions), of_calls)
+            raise ValueError(message)
         return evolve(self, tools=tools)
 
     def at(self, point: PointName, view: Any) -> Function | None:  # noqa: ANN401  # a view of the point
@@ -221,6 +228,12 @@ class Hooks:
     def __repr__(self) -> str:
         tools = f" for {', '.join(self.tools)}" if self.tools is not None else ""
         return f"<hook {self.name}: {', '.join(self.functions)}{tools}>"
+
+
+NO_CALL: Final = (
+    "Hook {0!r} is asked at {1}, which is not about one call: for_tools() would change "
+    "nothing. It is for rules at {2}; others look at the view themselves."
+)
 
 
 def _name(function: Function) -> str:

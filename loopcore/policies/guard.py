@@ -40,9 +40,7 @@ def ask_before(*tools: str | ToolLike, when: When | None = None) -> Hooks:
 
 def _refuse_lists(tools: tuple[object, ...]) -> None:
     if any(isinstance(given, list | tuple | set) for given in tools):
-        message = (
-            "ask_before() takes tools, each as an argument of its own: write *tools"
-        )
+        message = "ask_before() takes tools, each by itself, and a list is no tool: write *tools"
         raise TypeError(message)
 
 
