@@ -40,7 +40,9 @@ def ask_before(*tools: str | ToolLike, when: When | None = None) -> Hooks:
 
 def _refuse_lists(tools: tuple[object, ...]) -> None:
     if any(isinstance(given, list | tuple | set) for given in tools):
-        message = "ask_before() takes tools, each by itself, and a list is no tool: write *tools"
+        message = (
+            "ask_before() takes tools, each by itself; a list is no tool: write *tools"
+        )
         raise TypeError(message)
 
 
