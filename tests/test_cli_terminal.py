@@ -75,6 +75,19 @@ def test_a_person_approves(sh: Shell) -> None:
     assert " 2  Paid." in one.shown
 
 
+def test_a_person_sees_that_a_journal_is_being_shrunk(sh: Shell) -> None:
+    """It may be tried many hundred times."""
+    sh.module(
+        f"{HEAD}\nconfig, interpreter = {PAY}\ndef yes(_):\n    return True\n", "app"
+    )
+    sh.loopcore("run", "app", "Pay.", "--journal", "r.jsonl")
+
+    with person(sh, "shrink", "app", "r.jsonl", "--fails", "app:yes") as one:
+        one.sees("shrinking")
+        one.sees("2 inputs → 1 input")
+        assert 0 == one.leaves()
+
+
 def test_a_person_edits_what_a_tool_is_given(sh: Shell) -> None:
     sh.app(PAY)
 

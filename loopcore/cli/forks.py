@@ -1,5 +1,6 @@
 """`fork` and `shrink`: another run, and a smaller one."""
 
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,17 @@ from loopcore.cli.mistakes import Mistake, as_sentences
 from loopcore.cli.past import (
     FILE,
     journal_of,
+    progress,
     tell,
     tell_json,
     with_redaction,
 )
 from loopcore.cli.saving import go_on, reserve, save, saved_as
 from loopcore.frozen import counted
-from loopcore.journal import fork, shrink
+from loopcore.journal import Replay, fork, shrink
 from loopcore.journal.fork import Forked
+from loopcore.journal.many import Told
+from loopcore.journal.shrink import MOST, Fails
 from loopcore.state import State
 
 
@@ -60,6 +64,17 @@ def _opened(found: Forked) -> State:
     return found.unwrap()
 
 
+def _watched(fails: Fails, told: Told) -> Fails:
+    """The same, and it is told each time how often it was asked, and how often at most."""
+    tries = count(1)
+
+    def asked(again: Replay) -> bool:
+        told(next(tries), MOST)
+        return fails(again)
+
+    return asked
+
+
 @click.command("shrink")
 @click.argument("app")
 @click.argument("journal", type=FILE)
@@ -77,7 +92,9 @@ def shrink_(*, app: str, journal: Path, fails: str, **given: Any) -> None:  # no
         target = given["target"] or journal.with_suffix(".small.jsonl")
         reserve(target, "--save")
         past = journal_of(journal, given["redact"])
-        small = shrink(configuration(app), past, callable_of(fails))
+        config, asked = configuration(app), callable_of(fails)
+        with progress("shrinking") as step:
+            small = shrink(config, past, _watched(asked, step))
         small.write(target)
         hooks = ", ".join(small.hooks) or "no hooks"
         was, now = (
