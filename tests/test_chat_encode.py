@@ -629,6 +629,25 @@ class TestDialects:
             found = [body.get(field) for field in ("thinking", "reasoning_effort")]
             assert [one for one in found if one] == [one for one in [asked] if one]
 
+    @pytest.mark.parametrize(
+        ("name", "efforts"),
+        [
+            ("gpt-5-mini", ["minimal", "low", "medium", "high"]),
+            ("gpt-5.1-codex", ["low", "low", "medium", "high"]),
+            ("gpt-5.3-codex", ["low", "low", "medium", "high"]),
+            ("gpt-5.4-pro", ["medium", "medium", "medium", "high"]),
+            ("gpt-5-pro", ["high", "high", "high", "high"]),
+            ("gpt-5.4", ["none", "low", "medium", "high"]),
+        ],
+    )
+    def test_ask_no_less_than_a_model_takes(
+        self, name: str, efforts: list[str]
+    ) -> None:
+        levels: list[Json] = ["off", "low", "medium", "high"]
+        calls = [CallModel("i", f"a:{name}", [USER], thinking=one) for one in levels]
+        bodies = [json.loads(encode(call, OPENAI).body) for call in calls]
+        assert [body["reasoning_effort"] for body in bodies] == efforts
+
     @pytest.mark.parametrize("level", ["off", "low", "high"])
     @pytest.mark.parametrize(("dialect", "name", "takes"), TAKERS)
     def test_ask_no_effort_of_what_takes_none(

@@ -239,6 +239,10 @@ class TestThinking:
     def test_is_not_spoken_of_unless_asked(self) -> None:
         assert "reasoning" not in sent([USER], thinking=None)
 
+    def test_is_no_less_than_a_model_takes(self) -> None:
+        pro = sent([USER], model="openai:gpt-5-pro", thinking="low")["reasoning"]
+        assert {"effort": "high", "summary": "auto"} == pro
+
     @pytest.mark.parametrize("level", ["off", "low", "high"])
     @pytest.mark.parametrize(
         ("dialect", "name", "takes"),

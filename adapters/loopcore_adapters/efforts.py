@@ -22,7 +22,8 @@ UNTHINKING: Final = re.compile(
 OPENAI: Final[Least] = (
     (UNTHINKING, ""),
     (re.compile(r"gpt-5-pro.*"), "high"),
-    (re.compile(r"gpt-5-codex.*|o[134]\b.*"), "low"),
+    (re.compile(r"gpt-5\.\d+-pro.*"), "medium"),
+    (re.compile(r"gpt-5(\.\d+)?-codex.*|o[134]\b.*"), "low"),
     (re.compile(r"gpt-5(-mini|-nano)?(-\d{4}-.*)?"), "minimal"),
 )
 """By the reference: models before GPT-5.1 refuse "none"."""
@@ -41,6 +42,14 @@ XAI: Final[Least] = (
 )
 """Those that think as they think, or not at all, and refuse to be asked."""
 
+BELOW: Final[Mapping[str, tuple[str, ...]]] = {
+    "minimal": ("off",),
+    "low": ("off",),
+    "medium": ("off", "low"),
+    "high": ("off", "low", "medium"),
+}
+"""For the least that a model takes, the levels that are less."""
+
 
 def asked(call: CallModel, known: Least, efforts: Efforts, field: str) -> Asked:
     """The fields that say how much to think; none for a model that takes none.
@@ -54,9 +63,10 @@ def asked(call: CallModel, known: Least, efforts: Efforts, field: str) -> Asked:
     least = _least(known, call.model.partition(":")[2])
     if least == "":
         return {}
-    if least and call.thinking == "off":
-        return {field: least}
-    return dict(efforts.get(call.thinking or "", {}))
+    fields = dict(efforts.get(call.thinking or "", {}))
+    if least and call.thinking in BELOW[least]:
+        return {**fields, field: least}
+    return fields
 
 
 def _least(known: Least, name: str) -> str | None:
