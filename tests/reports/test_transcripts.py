@@ -82,7 +82,8 @@ def test_a_rule_that_parts_a_pair_sends_no_orphan(way: str) -> None:
     played = scripted(way, config(last), call("a"), "ok", tools={"a": ["A"]})
 
     assert ["a ok: A"] == words(played.requests[1].messages)
-    assert [] == json.loads(encode(played.requests[1]).body)["messages"]
+    sent = json.loads(encode(played.requests[1]).body)["messages"]
+    assert ["user"] == [message["role"] for message in sent]  # servers want one
     assert "done" == played.reason
 
 

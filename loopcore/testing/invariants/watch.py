@@ -105,7 +105,10 @@ class Watch:
 TOTAL: Final = "a step is total: no input makes it raise"
 PURE: Final = "1: a step, taken twice, does the same and asks the same"
 NO_OP: Final = "6: a hook that says nothing changes nothing"
-IMPURE: Final = "; what a hook says has to follow from its view alone (check_hooks names what it reads)"
+IMPURE: Final = (
+    "; what a hook says has to follow from its view alone (check_hooks names what it "
+    "reads)"
+)
 
 
 def _inbox(ready: State) -> Input:
