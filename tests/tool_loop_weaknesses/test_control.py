@@ -119,7 +119,7 @@ def test_limits_and_nudges_belong_to_the_call_that_is_made(way: str) -> None:
         *asked,
         "",
         "ok",
-        tools={"a": "ABC"},
+        tools={"a": list("ABC")},
     )
 
     assert ("limit", "done", 5) == (short.reason, long.reason, long.state.turns)
