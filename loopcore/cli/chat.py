@@ -84,9 +84,8 @@ class Chat:
         self.session.show.say(f"There is no command /{name}. {hint}")
 
     def _prompt(self, text: str) -> None:
-        conversation = self.session.conversation
         if self.session.state.waiting:
-            conversation.give()  # asks again what was put off
+            self.session.go_on()  # asks again what was put off
             self._reply_ended()
         if text and not self.session.state.waiting:
             self.session.say(text)

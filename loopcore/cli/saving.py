@@ -11,13 +11,14 @@ from typing import IO, Final
 
 from returns.result import Failure
 
-from loopcore import LoopConfig, State
+from loopcore import Answer, LoopConfig, State
 from loopcore.cli.mistakes import Mistake
 from loopcore.cli.past import journal_of
 from loopcore.frozen import parse_json
 from loopcore.hiding import Patterns
 from loopcore.journal import replay
 from loopcore.journal.lines import FORMAT
+from loopcore.runtime.live import given_up
 
 
 def is_journal(file: Path) -> bool:
@@ -41,12 +42,20 @@ def _data(file: Path) -> bytes:
         raise Mistake(message) from problem
 
 
-def recorded_in(file: Path, config: LoopConfig, redact: Patterns = ()) -> State:
-    """The run that this journal records, as it stands at its end."""
-    found = replay(config, journal_of(file, redact))
+def recorded_in(
+    file: Path, config: LoopConfig, redact: Patterns = ()
+) -> tuple[State, tuple[Answer, ...]]:
+    """The run that this journal records, as it stands at its end.
+
+    With it come the answers of the tools that were under way then, and are not to be run
+    once more.
+    """
+    past = journal_of(file, redact)
+    found = replay(config, past)
     if isinstance(found, Failure):
         raise Mistake(str(found.failure()))
-    return found.unwrap().result.state
+    state = found.unwrap().result.state
+    return state, tuple(given_up(state, past.in_flight))
 
 
 def saved_as(run_id: str) -> Path:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from loopcore import Continue, Prompt, RunResult, State, Stream, stream
+from loopcore import Answer, Continue, Prompt, RunResult, State, Stream, stream
 from loopcore.cli.app import (
     App,
     Besides,
@@ -41,7 +41,8 @@ FINE: Final = frozenset(("done", "terminated", "hook"))
 class Session:
     """An app that is talked to.
 
-    `changes` are what each prompt changes of the app's settings.
+    `changes` are what each prompt changes of the app's settings; `lost` answers the tools
+    that were under way when another journal was left: it goes on in a file of its own.
     """
 
     command: str
@@ -51,6 +52,7 @@ class Session:
     show: Show
     conversation: Conversation
     changes: dict[str, Any] = field(factory=dict[str, Any])
+    lost: tuple[Answer, ...] = ()
 
     @property
     def state(self) -> State:
@@ -69,8 +71,12 @@ class Session:
     def go_on(self) -> None:
         """Perform what it waits for; one that stopped before its answer continues."""
         stopped = self.state.stop and not self.state.waiting
-        given = (Continue(),) if stopped and answerable(self.state) else ()
-        self.conversation.give(*given)
+        if stopped and answerable(self.state):
+            self.conversation.give(Continue())
+            return
+        waiting = {effect.id for effect in self.state.waiting}
+        lost = (answer for answer in self.lost if answer.effect_id in waiting)
+        self.conversation.give(*lost)
 
     def use(self, model: str) -> None:
         """Ask this model from the next prompt on."""
@@ -141,11 +147,11 @@ def opened(
     state = saved_in(options.resume) if options.resume else None
     tools = [tool for module in options.tools for tool in tools_of(module)]
     app = loaded(name) if name else embedded(_model(options, state), tools)
-    state = recorded_in(past, app.config, options.redact) if past else state
+    state, lost = _gone_on(past, app, options) if past else (state, ())
     besides, show = Besides(), show_for(options)
     live = _stream(app, besides, state, options)
     conversation = Conversation(runner, live, show, person(options))
-    session = Session(command, options, app, besides, show, conversation)
+    session = Session(command, options, app, besides, show, conversation, lost=lost)
     if name and tools:
         besides.add(*tools)
         session.changes["tools"] = together(app.config, tools)
@@ -155,6 +161,14 @@ def opened(
         if (value := getattr(options, word)) is not None:
             session.changes[word] = value
     return session
+
+
+def _gone_on(
+    past: Path, app: App, options: Options
+) -> tuple[State, tuple[Answer, ...]]:
+    """The run of a journal, and what its recorder would answer were it the same file."""
+    state, lost = recorded_in(past, app.config, options.redact)
+    return state, (() if options.journal == past else lost)
 
 
 KEEPS_ITS_NAME: Final = (
