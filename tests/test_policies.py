@@ -32,7 +32,7 @@ from loopcore import (
     advance,
     repair,
 )
-from loopcore.frozen import FrozenDict
+from loopcore.frozen import FrozenDict, freeze_object
 from loopcore.hooks import Block, ContextView, Hooks, apply
 from loopcore.messages import Part
 from loopcore.policies import (
@@ -661,6 +661,32 @@ def test_a_summary_that_an_older_loopcore_made_is_shown() -> None:
     assert isinstance(asked, CallModel)
     assert words(asked.messages)[0].endswith("of old")
     assert words(asked.messages)[1:] == ["user: q 1", "assistant: a", "user: next"]
+
+
+def test_a_summary_of_an_older_loopcore_that_reaches_too_far_is_none() -> None:
+    made = config(compact(6, keep=2))
+    memos = FrozenDict(compact=(9, "of old"))
+    said: list[Message] = [UserMessage("q"), AssistantMessage("a")]
+    state = evolve(State.start(made, run_id="r", transcript=said), memos=memos)
+
+    (asked,) = advance(made, state, "next").unwrap()[0].waiting
+
+    assert isinstance(asked, CallModel)
+    assert words(asked.messages) == ["user: q", "assistant: a", "user: next"]
+
+
+def test_what_an_older_loopcore_counted_counts() -> None:
+    """It remembered one call that failed last, and how often."""
+    run = begin(config(limits(repeats=3, tool_calls=9), tools="a"))
+    counted = {"run": 1, "begun": None, "tool_calls": 4, "unknown": 0}
+    failed = {"failed": 'a {"x":1}', "failures": 2}
+    memos = freeze_object({"limits": {**counted, **failed}})
+    run = evolve(run, state=evolve(run.state, memos=memos)).says(call("a", x=1))
+
+    run = run.give(run.tool("a").fail("no"))
+
+    assert "3 failures in a row" in run.stop.detail
+    assert 5 == run.state.memos["limits"]["tool_calls"]
 
 
 def test_a_summary_that_cannot_be_had_shows_everything() -> None:

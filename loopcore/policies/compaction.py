@@ -88,7 +88,7 @@ def _known(view: ContextView) -> tuple[int, str]:
     """
     upto, summary, *mark = view.memo
     if not mark:
-        return upto, summary
+        return (upto, summary) if upto < len(view.transcript) else (0, "")
     for reach in range(min(upto, len(view.transcript)), 0, -1):
         if [_mark(view.transcript[reach - 1])] == mark:
             return reach, summary

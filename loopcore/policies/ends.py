@@ -99,7 +99,11 @@ def limits(  # noqa: PLR0913  # one name for each limit
 
 
 def _recall(memo: Json) -> Counted:
-    return Counted(**memo) if memo else Counted()
+    """What was counted; an older loopcore counted the failures of the last call alone."""
+    known: dict[str, Any] = dict(memo or EMPTY)
+    if "failures" in known:
+        known["failed"] = {known["failed"]: known.pop("failures")}
+    return Counted(**known)
 
 
 def _remember(counted: Counted) -> dict[str, Any]:
