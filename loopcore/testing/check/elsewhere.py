@@ -2,7 +2,7 @@
 
 import pickle
 import re
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from attrs import frozen
 
@@ -27,6 +27,10 @@ class Sample:
     view: Any
     said: Returned
     course: Course | None = None
+
+
+Differing: TypeAlias = tuple[Sample, str, str]
+"""What was said of a sample here, and otherwise there."""
 
 
 def ask_elsewhere(samples: list[Sample]) -> tuple[str, ...]:
@@ -120,14 +124,27 @@ def _compare(
         if said is not None and said != one
     ]
     if found:
-        least = min(found, key=lambda one: len(repr(one[0].view)))
+        least = _least(found)
         raise _at(least[0], "hash_seed", _other(*least))
+
+
+def _least(found: list[Differing]) -> Differing:
+    """One about a smallest view; of these, that to which the shortest program leads."""
+    sizes = [len(repr(sample.view)) for sample, *_ in found]
+    smallest = [
+        one for one, size in zip(found, sizes, strict=True) if size == min(sizes)
+    ]
+    return min(smallest, key=lambda one: len(_program(one[0])))
 
 
 def _at(sample: Sample, law: HookLaw, sentence: str) -> Breach:
     found = broken(law, sample.hook.name, sentence, sample.view)
-    found.program = sample.course.program if sample.course else ""
+    found.program = _program(sample)
     return found
+
+
+def _program(sample: Sample) -> str:
+    return sample.course.program if sample.course else ""
 
 
 def _other(sample: Sample, one: str, other: str) -> str:
