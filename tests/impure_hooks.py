@@ -53,6 +53,18 @@ def sampled(view: TurnView) -> None:
     assert random.random() < 1  # noqa: S311  # what it is about
 
 
+def unseeded(view: TurnView) -> None:  # noqa: ARG001  # as above
+    """Chance of a generator of its own that has no seed."""
+    assert random.Random().randint(1, 6)  # noqa: S311  # what it is about
+
+
+def reseeded(view: TurnView) -> None:
+    """And of one that has lost it."""
+    chance = random.Random(view.state.seed)  # noqa: S311  # as above
+    chance.seed()
+    assert chance.gauss() < 99
+
+
 def day(view: TurnView) -> None:
     """A time in the zone that the machine is set to."""
     assert datetime.fromtimestamp(view.now or 0).year  # noqa: DTZ006  # the mistake
@@ -204,6 +216,8 @@ CALLS: Final[dict[Callable[[Any], Any], str]] = {
     how_many: "reads os.environ",
     language: "locale.setlocale()",
     there: "pathlib.Path.exists()",
+    unseeded: "random.randint()",
+    reseeded: "random.gauss()",
     sampled: "seeds the generator that all share",
     day: "datetime.fromtimestamp()",
     date_there: "date.fromtimestamp()",

@@ -51,6 +51,13 @@ def seeded(view: TurnView) -> bool:
     return chance.random() < 0.1
 
 
+def seeded_later(view: TurnView) -> bool:
+    """The same, of a generator that is given its seed before it draws."""
+    chance = random.Random()  # noqa: S311  # as above
+    chance.seed(view.state.seed)
+    return chance.choice((True, False)) and view.turn > 90
+
+
 def patterned(view: TurnView) -> str | None:
     """Patterns that are compiled when they are needed."""
     found = re.search(r"(?i)\bstop\b", view.message.text)
@@ -190,6 +197,7 @@ def bound(most: int, view: TurnView) -> bool:
 ODD: Final[dict[str, Callable[[Any], Any]]] = {
     "a cache of pure functions": cached,
     "a seeded generator": seeded,
+    "a generator that is seeded later": seeded_later,
     "re": patterned,
     "decimal": exact,
     "deepcopy": copied,

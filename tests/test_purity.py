@@ -67,7 +67,7 @@ REACHES: Final[dict[str, tuple[str, Callable[[Any], object]]]] = {
     "date.today()": ("clock", lambda _: dt.date.today()),  # noqa: DTZ011
     "random.random()": ("randomness", lambda _: random.random()),  # noqa: S311
     "random.choice()": ("randomness", lambda _: random.choice([1, 2])),  # noqa: S311
-    "random.Random()": ("randomness", lambda _: random.Random()),  # noqa: S311
+    "random.gauss()": ("randomness", lambda _: random.Random().gauss()),  # noqa: S311
     "uuid.uuid4()": ("randomness", lambda _: uuid.uuid4()),
     "secrets.token_hex()": ("randomness", lambda _: secrets.token_hex(2)),
     "os.urandom()": ("randomness", lambda _: os.urandom(2)),

@@ -127,11 +127,13 @@ class Lookout:
             self._passed[id(frame.f_code)] = frame.f_code
 
     def _seeded(self, frame: FrameType) -> None:
-        """A generator that is made here with a seed is as pure as its seed."""
-        if frame.f_locals["self"] is SHARED or frame.f_locals.get("a") is None:
+        """A generator that is given a seed here is as pure as that; one without may draw."""
+        seeded = frame.f_locals["self"]
+        self._made = [made for made in self._made if made is not seeded]
+        if seeded is SHARED:
             self._reach("randomness", frame)
-        else:
-            self._made.append(frame.f_locals["self"])
+        elif frame.f_locals.get("a") is not None:
+            self._made.append(seeded)
 
     def _is_its_own(self, called: Any) -> bool:  # noqa: ANN401  # a built-in function
         owner = getattr(called, "__self__", None)

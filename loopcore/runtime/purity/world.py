@@ -73,7 +73,7 @@ STREAMS: Final = frozenset(
 PROCESSES: Final = frozenset(("_posixsubprocess", "_winapi", "_multiprocessing"))
 IN_MEMORY: Final = frozenset(("StringIO", "BytesIO", "IncrementalNewlineDecoder"))
 BUILTINS: Final = frozenset(("print", "input", "breakpoint"))
-DRAWS: Final = frozenset(("random", "getrandbits", "seed"))
+DRAWS: Final = frozenset(("random", "getrandbits"))
 
 NAMED: Final[dict[tuple[str, str], World]] = {
     ("os", "_Environ.__getitem__"): "environment",
