@@ -13,7 +13,6 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 Json: TypeAlias = Any
@@ -172,9 +171,6 @@ def _content(where: str, role: str, content: Json) -> Iterator[str]:
             yield f"{where}.{number}: {block.get('type')} is not said by {role}"
         else:
             yield from _block(f"{where}.{number}", block)
-    kinds = [block.get("type") for block in content]
-    if ("thinking", "thinking") in pairwise(kinds):
-        yield f"{where}: thinking blocks cannot be modified"
     if content[-1]["type"] in THOUGHTS:
         yield f"{where}: the final block in an assistant message cannot be thinking"
 

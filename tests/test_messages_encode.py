@@ -210,13 +210,25 @@ class TestMessages:
             [text("b"), text("a")]
         )
 
-    def test_have_no_two_thoughts_side_by_side(self) -> None:
-        """What parted them cannot be sent: a text was blank, a tool was the provider's."""
-        blank, more = Text(" "), Thinking("2", "s2")
-        thought = AssistantMessage([THOUGHT_1, blank, more, Text("a")], model=MODEL)
+    def test_have_no_thoughts_beside_others_that_they_were_parted_from(self) -> None:
+        """What parted them, a blank text, cannot be sent."""
+        blank, more = Text(" "), [Thinking("2", "s2"), Thinking("3", "s3")]
+        thought = AssistantMessage([THOUGHT_1, blank, *more, Text("a")], model=MODEL)
         said = shown(USER, thought, USER)[1]
         assert [block["type"] for block in said["content"]] == ["thinking", "text"]
         assert said["content"][0]["signature"] == "s1"
+
+    def test_have_all_thoughts_that_came_in_a_row(self) -> None:
+        """The service refuses a part of them; newer models also think aloud so.
+
+        https://platform.claude.com/docs/en/build-with-claude/thinking
+        """
+        more = Thinking("", "s2"), Thinking("", "x", redacted=True), Thinking("3", "s3")
+        used = AssistantMessage([THOUGHT_1, *more, call("c")], model=MODEL)
+        said = shown(USER, used, result("c"))[1]["content"]
+        assert [block["type"] for block in said] == (
+            ["thinking", "thinking", "redacted_thinking", "thinking", "tool_use"]
+        )
 
     def test_may_have_a_redacted_thought_beside_another(self) -> None:
         hidden = Thinking("", "x", redacted=True)
@@ -687,6 +699,24 @@ class TestBoundThinking:
         hides = {"type": "adaptive", "display": "omitted"}
         found = thinks("claude-opus-5-5", options={"thinking": hides})
         assert found == (hides | DROPS, BETA, True)
+
+    @pytest.mark.parametrize(
+        ("said", "sent", "beta"),
+        [
+            (
+                {"prefix_mismatch_behavior": "error"},
+                {"block_binding": {"prefix_mismatch_behavior": "error"}},
+                BETA,
+            ),
+            (None, {}, None),
+        ],
+    )
+    def test_has_the_option_of_what_becomes_of_it(
+        self, said: Json, sent: Json, beta: str | None
+    ) -> None:
+        asked = {"type": "adaptive", "block_binding": said}
+        found = thinks("claude-opus-5-5", options={"thinking": asked})
+        assert found == ({"type": "adaptive"} | sent, beta, True)
 
 
 def marks(*messages: Message, model: str = MODEL, **fields: Json) -> list[str]:

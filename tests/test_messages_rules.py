@@ -104,7 +104,6 @@ BROKEN: Final[list[tuple[str, dict[str, Json]]]] = [
     ),
     ("says nothing", {"messages": turns([HI], [CALL], [RESULT | {"content": []}])}),
     ("cannot be thinking", {"messages": turns([HI], [HI, THOUGHT], [HI])}),
-    ("modified", {"messages": turns([HI], [THOUGHT, THOUGHT, HI], [HI])}),
     ("media type", {"messages": turns([BMP])}),
     ("5 marks", {"messages": turns([HI | MARK] * 5)}),
     ("cannot be marked", {"messages": turns([HI], [THOUGHT | MARK, HI], [HI])}),

@@ -7,6 +7,7 @@ a reply that ends in thinking.
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Final, TypeAlias
 
 from loopcore import (
@@ -122,27 +123,45 @@ def reply(message: AssistantMessage, key: tuple[Called, bool]) -> bytes:
     """What the model said; of thinking only what it can take back.
 
     Thinking of another model is left out, and so is what has no signature where one is
-    needed, or stands right behind other thinking: what parted them could not be sent, and
-    the service takes two for one that was changed.
+    needed. Thoughts in a row are sent as they came, all of them: the service refuses a
+    part. But one that would stand beside another only because what parted them could not
+    be sent is left out: two runs look like one that was changed.
     """
     (names, own, tools), signed = key
     ids = iter(names)
     blocks = list[Block]()
-    for part in message.parts:
-        if isinstance(part, ToolCall):
-            blocks.append(_call(part, next(ids), tools))
-        elif isinstance(part, Text) and part.text.strip():
-            blocks.append(text(part.text))
-        elif isinstance(part, Thinking) and own:
-            thoughts = _thinking(part, signed=signed)
-            blocks += (one for one in thoughts if not _are_one(blocks[-1:], one))
-    while blocks and blocks[-1]["type"] in THOUGHTS:
+    for thinks, parts in groupby(message.parts, _is_thought):
+        if not thinks:
+            blocks += _said(parts, ids, tools)
+        elif own and not _thinks(blocks[-1:]):
+            blocks += _thoughts(parts, signed=signed)
+    while _thinks(blocks[-1:]):
         blocks.pop()
     return joined(blocks)
 
 
-def _are_one(before: list[Block], block: Block) -> bool:
-    return [one["type"] for one in (*before, block)] == ["thinking", "thinking"]
+def _is_thought(part: Part) -> bool:
+    return isinstance(part, Thinking)
+
+
+def _thinks(last: list[Block]) -> bool:
+    return any(block["type"] in THOUGHTS for block in last)
+
+
+def _said(
+    parts: Iterable[Part], ids: Iterator[str], tools: frozenset[str]
+) -> Iterator[Block]:
+    for part in parts:
+        if isinstance(part, ToolCall):
+            yield _call(part, next(ids), tools)
+        elif isinstance(part, Text) and part.text.strip():
+            yield text(part.text)
+
+
+def _thoughts(parts: Iterable[Part], *, signed: bool) -> Iterator[Block]:
+    for part in parts:
+        if isinstance(part, Thinking):
+            yield from _thinking(part, signed=signed)
 
 
 def _call(call: ToolCall, name: str, tools: frozenset[str]) -> Block:

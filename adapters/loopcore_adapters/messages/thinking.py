@@ -28,11 +28,18 @@ BETA: Final = {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
 def bound(thinking: Json) -> dict[str, Json]:
     """The thinking that is asked for, where some is sent that is bound to what was before.
 
+    What an option says of it counts more; None leaves it out.
+
     >>> bound({"type": "adaptive"}) == bound(None)
     True
+    >>> bound({"type": "adaptive", "block_binding": None})
+    {'type': 'adaptive'}
     """
     asked = members(thinking) or {"type": "adaptive"}
-    return {**asked, **BINDING} if asked.get("type") == "adaptive" else asked
+    if asked.get("type") != "adaptive":
+        return asked
+    found = {**BINDING, **asked}
+    return {name: each for name, each in found.items() if each is not None}
 
 
 def keeps(call: CallModel, dialect: Dialect) -> bool:
