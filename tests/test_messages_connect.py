@@ -116,6 +116,17 @@ class TestARequest:
             "thinking-binding-controls-2026-08-01,a,b"
         )
 
+    @pytest.mark.parametrize("local", ["ollama", "llamacpp", "vllm", "lmstudio"])
+    def test_asks_nothing_of_claude_of_a_model_of_ones_own(self, local: str) -> None:
+        """Many open models are called after the one that taught them."""
+        name = f"{local}:qwen3-8b-claude-opus-5.5-distill"
+        thought = AssistantMessage([Thinking("hm", "s"), Text("a")], model=name)
+        history = (UserMessage("hi"), thought, UserMessage("and?"))
+        sent = asked(says(said("hello")), name, history=history)[1]
+        assert "anthropic-beta" not in sent.headers
+        assert "thinking" not in sent.body
+        assert "cache_control" not in json.dumps(sent.body)
+
     @pytest.mark.parametrize("base", ["", "/", "/v1", "/v1/"])
     def test_goes_to_one_place_whether_the_base_has_the_version(
         self, base: str

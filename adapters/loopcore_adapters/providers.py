@@ -25,11 +25,15 @@ from loopcore_adapters.chat.dialects import (
     XAI,
     ZAI,
 )
+from loopcore_adapters.messages.dialect import OTHER
 from loopcore_adapters.responses import dialect as dialects
 from loopcore_adapters.wire import Wire, bearer, header
 
 CHAT: Final[Mapping[str, Wire]] = {"chat": chat.wire()}
 MESSAGES: Final[Mapping[str, Wire]] = {"messages": messages.wire()}
+LOCAL: Final[Mapping[str, Wire]] = {"messages": messages.wire(OTHER)}
+"""Servers of open weights: many of these are called after the model that taught them."""
+
 GEMINI: Final[Mapping[str, Wire]] = {"gemini": gemini.wire()}
 RESPONSES: Final[Mapping[str, Wire]] = {"responses": responses.wire(dialects.LOCAL)}
 
@@ -141,19 +145,19 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
     "nvidia": Provider("https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY"),
     "huggingface": Provider("https://router.huggingface.co/v1", "HF_TOKEN"),
     "ollama": Provider(
-        "http://127.0.0.1:11434/v1", wires={**_chat(OLLAMA), **MESSAGES, **RESPONSES}
+        "http://127.0.0.1:11434/v1", wires={**_chat(OLLAMA), **LOCAL, **RESPONSES}
     ),
     "llamacpp": Provider(
         "http://127.0.0.1:8080/v1",
-        wires={**_chat(TEMPLATE), **MESSAGES, **_responses(dialects.LLAMACPP)},
+        wires={**_chat(TEMPLATE), **LOCAL, **_responses(dialects.LLAMACPP)},
     ),
     "vllm": Provider(
         "http://127.0.0.1:8000/v1",
-        wires={**_chat(VLLM), **MESSAGES, **RESPONSES},
+        wires={**_chat(VLLM), **LOCAL, **RESPONSES},
     ),
     "sglang": Provider("http://127.0.0.1:30000/v1", wires=_chat(TEMPLATE)),
     "lmstudio": Provider(
         "http://127.0.0.1:1234/v1",
-        wires={**_chat(EFFORT), **MESSAGES, **_responses(dialects.LMSTUDIO)},
+        wires={**_chat(EFFORT), **LOCAL, **_responses(dialects.LMSTUDIO)},
     ),
 }
