@@ -247,6 +247,15 @@ def test_streamed_text_of_another_effect_is_not_kept() -> None:
     ]
 
 
+def test_what_a_hooks_model_had_streamed_is_no_reply() -> None:
+    """D25: only the run's own request has one."""
+    hook = Hooks("h", transform_context=lambda _: Need.model("k", "Really?"))
+    run = begin(config(hook))
+    run = run.give(Abort(partials={run.one_request.id: PARTIAL}))
+
+    assert run.script == ["user: go"]
+
+
 def test_a_tool_may_be_cancelled_without_an_abort() -> None:
     """D26: an output like any other: after-hooks run, and the run goes on."""
     after = Spy()

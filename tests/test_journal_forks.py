@@ -20,6 +20,7 @@ from loopcore import (
     ToolCall,
     ToolOutput,
     ToolSpec,
+    Usage,
     advance,
 )
 from loopcore.journal import Journal, fork, refold
@@ -127,6 +128,17 @@ def test_a_recorded_abort_keeps_what_was_streamed_under_the_other_name() -> None
     ).unwrap()
 
     assert [message.text for message in state.transcript] == ["Hm?", "I w"]
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_fork_that_is_aborted_keeps_what_was_streamed_for_its_past(at: int) -> None:
+    """D25: in a nested run, too; what waits keeps the id that it had."""
+    state = fork(CONFIG, past(*ASKING), at=at, run_id="r2").unwrap()
+    streamed = AssistantMessage("I w", usage=Usage(3, 4))
+
+    state = taken(state, Abort("no", partials={ids(state)[0]: streamed}))
+
+    assert state.usage == Usage(3, 4)
 
 
 def test_a_nested_run_asks_under_the_name_of_the_fork() -> None:

@@ -7,6 +7,7 @@ their hooks, the turn is closed, and the last stages run.
 from typing import Final, TypeAlias
 
 from loopcore.config import AnyConfig
+from loopcore.effects import CallModel
 from loopcore.events import Stop
 from loopcore.frozen import evolve
 from loopcore.inputs import Abort
@@ -68,13 +69,19 @@ def truncated(state: State, reply: AssistantMessage) -> State:
 
 def abort(config: AnyConfig, state: State, out: Out, given: Abort) -> Stage:
     """Stop: what had arrived of a reply is kept, everything open is answered."""
-    asked = f"{state.place}.model.{the_turn(state).attempt}"
-    streamed = given.partials.get(asked)
-    if streamed and asked in state.pending:
+    streamed = given.partials.get(_request(state))
+    if streamed:
         state = _keep(spend(state, streamed.usage), out, streamed)
     elif state.stage == "after_model_call":
         state = _keep(state, out, _arrived(config, state))
     return wind_up(config, state, out, Stop("aborted", given.reason), given)
+
+
+def _request(state: State) -> str:
+    """The id of the turn's own request if that waits: in a fork, the one it had before."""
+    needs = [known.effect_id for known in state.known]
+    own = (e.id for e in state.pending.values() if isinstance(e, CallModel))
+    return next((effect_id for effect_id in own if effect_id not in needs), "")
 
 
 def _arrived(config: AnyConfig, state: State) -> AssistantMessage:
