@@ -229,6 +229,15 @@ def call_number(effect_id: str) -> int:
     return int(effect_id.rpartition(".")[2])
 
 
+def is_retry(pause_id: str) -> bool:
+    """Whether a pause comes before a retry, by its id; else it is a nested run's time.
+
+    >>> is_retry("r1.1.2.sleep.1"), is_retry("my.sleep.study.1.1.run.0")
+    (True, False)
+    """
+    return pause_id.rpartition(".")[0].endswith(".sleep")
+
+
 def output_of(value: object) -> ToolOutput:
     """What a tool returned, as its output.
 

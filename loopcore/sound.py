@@ -15,6 +15,7 @@ from loopcore.effects import (
     RunTool,
     Sleep,
     answers,
+    is_retry,
 )
 from loopcore.frozen import UNSET, FrozenDict, dump_json
 from loopcore.inputs import (
@@ -144,18 +145,14 @@ def _place(state: State, effect: Effect) -> Place | None:
         return effect.id if isinstance(effect, CallModel | Consult) else None
     if state.turn is None or isinstance(effect, Consult):
         return None
-    if isinstance(effect, CallModel) or _is_retry(state, effect):
+    retry = isinstance(effect, Sleep) and is_retry(effect.id)
+    if isinstance(effect, CallModel) or retry:
         return TURN
     number = _number(effect.id)
     return number if _is_open(_slot(state.turn, number), effect) else None
 
 
 TURN: Final = "turn"
-
-
-def _is_retry(state: State, effect: Effect) -> bool:
-    marked = ".sleep." in effect.id.removeprefix(state.place)
-    return isinstance(effect, Sleep) and marked
 
 
 def _is_open(slot: Slot | None, effect: Effect) -> bool:

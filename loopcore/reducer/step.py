@@ -13,6 +13,7 @@ from loopcore.effects import (
     RunTool,
     Sleep,
     call_number,
+    is_retry,
 )
 from loopcore.events import RunStart
 from loopcore.frozen import EMPTY, UNSET, FrozenDict, evolve, vector
@@ -186,7 +187,7 @@ def _know(state: State, given: Answer) -> State:
 
 def _woke(config: AnyConfig, state: State, out: Out, effect: Sleep) -> Stage:
     """A retry's pause is over, or a nested run's time is."""
-    if ".sleep." in effect.id.removeprefix(state.place):
+    if is_retry(effect.id):
         return model.woke(state)
     state = time_out(config, state, out, call_number(effect.id))
     return state, _unless_parked(state)
