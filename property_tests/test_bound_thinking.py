@@ -1,11 +1,13 @@
 """Messages: what came before a thought is sent again as it was.
 
-The newest models of Claude bind a thought to every word before it, and refuse
-it, or drop it, where these are told otherwise later.
+The newest models of Claude bind a thought to every word before it, and refuse it, or drop
+it, where these are told otherwise later:
+https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
 """
 
 import json
-from typing import Any, Final, TypeAlias, TypeVar
+from itertools import groupby, product
+from typing import Any, Final, TypeAlias
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,55 +25,71 @@ from loopcore import (
     ToolSpec,
     UserMessage,
 )
-from loopcore_adapters.messages import encode
+from loopcore_adapters.messages import Encoder
+from tests.messages_rules import problems
 
 MODEL: Final = "anthropic:claude-opus-5-5"
+TOOLS: Final = (ToolSpec("look", "Looks."),)
 PICTURE: Final = Image("Y2F0", "image/png")
-
-OF_A_PERSON: Final[st.SearchStrategy[Message]] = st.sampled_from(
-    (
-        UserMessage("Hello."),
-        UserMessage(" "),
-        UserMessage([Text("See:"), PICTURE]),
-        SystemMessage("Be brief."),
-    )
+PEOPLE: Final[tuple[tuple[Message, ...], ...]] = (
+    (),
+    (),
+    (UserMessage("Hello."),),
+    (UserMessage(" "),),
+    (SystemMessage("Be brief."),),
+    (UserMessage([Text("See:"), PICTURE]), SystemMessage("Be brief.")),
+)
+# Short lists are drawn much more often than long ones: so all are named.
+SHAPES: Final = tuple(
+    shape
+    for length in range(1, 4)
+    for shape in product(("thought", "text", "blank"), repeat=length)
+)
+RESULTS: Final = (
+    *((), (), ("Done.",), ("",), ("picture",)),
+    *(("picture", "Done."), ("failed", "")),
+)
+TURN: Final = st.tuples(
+    st.sampled_from(PEOPLE),
+    st.sampled_from((MODEL, MODEL, MODEL, "openai:gpt-5")),
+    st.sampled_from(SHAPES),
+    st.sampled_from(RESULTS),
+)
+TURNS: Final = st.integers(1, 5).flatmap(
+    lambda count: st.lists(TURN, min_size=count, max_size=count)
 )
 
-# A thought has its place in the history as its signature.
-PART: Final = st.sampled_from(("thought", "text", "blank"))
-RESULT: Final = st.sampled_from(("Done.", "", "picture"))
-
+Turn: TypeAlias = tuple[tuple[Message, ...], str, tuple[str, ...], tuple[str, ...]]
 Block: TypeAlias = tuple[str, dict[str, Any]]
-T = TypeVar("T")
 
 
-def some(one: st.SearchStrategy[T]) -> st.SearchStrategy[list[T]]:
-    return st.lists(one, max_size=2)
+def signature(at: int, place: int) -> str:
+    """A thought has its place in the history as its signature."""
+    return f"sig-{at}-{place}"
 
 
-TURNS: Final = st.lists(
-    st.tuples(
-        some(OF_A_PERSON),
-        st.sampled_from((MODEL, MODEL, "openai:gpt-5")),
-        st.lists(PART, max_size=3),
-        some(RESULT),
-    ),
-    min_size=1,
-    max_size=5,
-)
-
-
-def replied(at: int, model: str, parts: list[str], calls: int) -> AssistantMessage:
+def replied(
+    at: int, model: str, shape: tuple[str, ...], calls: int
+) -> AssistantMessage:
+    """A reply of this shape; the ids of its calls are those of every other reply's."""
     said = [
-        Thinking("Hm.", f"sig-{at}-{index}")
+        Thinking("Hm.", signature(at, place))
         if part == "thought"
         else Text("So." if part == "text" else " ")
-        for index, part in enumerate(parts)
+        for place, part in enumerate(shape)
     ]
+    called = [ToolCall.parse("look", "{}", f"c|{n}") for n in range(calls)]
     return AssistantMessage(
-        [*said, *(ToolCall.parse("look", "{}", f"c{at}_{n}") for n in range(calls))],
-        model=model,
-        finish="tools" if calls else "end",
+        [*said, *called], model=model, finish="tools" if calls else "end"
+    )
+
+
+def answered(call: ToolCall, result: str) -> Message:
+    """Its result."""
+    if result == "failed":
+        return ToolResultMessage(call.id, "look", [PICTURE], "error")
+    return ToolResultMessage(
+        call.id, "look", [PICTURE] if result == "picture" else result
     )
 
 
@@ -80,41 +98,58 @@ def unmarked(found: dict[str, Any]) -> dict[str, Any]:
     return {name: of for name, of in found.items() if name != "cache_control"}
 
 
-def blocks(history: list[Message]) -> list[Block]:
-    tools = (ToolSpec("look", "Looks."),)
-    order = CallModel("i", MODEL, tuple(history), "You help.", tools)
-    body = json.loads(encode(order).body)
-    return [(m["role"], unmarked(b)) for m in body["messages"] for b in m["content"]]
+def asked(encoder: Encoder, history: list[Message]) -> tuple[Any, list[Block]]:
+    """What is said of system and tools, and then all blocks; each with who says it."""
+    request = encoder(CallModel("i", MODEL, tuple(history), "You help.", TOOLS))
+    assert problems(request.body) == []
+    body = json.loads(request.body)
+    said = [(m["role"], unmarked(b)) for m in body["messages"] for b in m["content"]]
+    return (body["system"], body["tools"]), said
 
 
-def signed(block: Block) -> str:
-    return str(block[1].get("signature", ""))
+def expected(at: int, shape: tuple[str, ...], calls: int) -> list[str]:
+    """The signatures that a reply of this shape is sent with.
+
+    Of thoughts in a row all are sent; but none that nothing follows, or that stand beside
+    others once the blank text between is gone.
+    """
+    runs, found, parted = groupby(enumerate(shape), lambda one: one[1]), [""], True
+    for part, run in runs:
+        if part == "text":
+            parted = True
+        elif part == "thought" and parted:
+            found += [signature(at, place) for place, _ in run]
+            parted = False
+    last = max((n for n, part in enumerate(shape) if part == "text"), default=-1)
+    return [one for one in found[1:] if calls or int(one.rpartition("-")[2]) < last]
 
 
 @given(TURNS)
 def test_what_was_before_a_thought_is_before_it_in_every_later_call(
-    turns: list[tuple[list[Message], str, list[str], list[str]]],
+    turns: list[Turn],
 ) -> None:
-    history: list[Message] = []
-    asked: dict[str, list[Block]] = {}
-    for said, model, parts, results in turns:
-        history += said
+    """Also of what one encoder kept of earlier calls; and no thought is lost."""
+    encoder, history = Encoder(), list[Message]()
+    before, thoughts = dict[int, tuple[Any, list[Block]]](), list[str]()
+    for people, model, shape, results in turns:
+        history += people
         at = len(history)
         if model == MODEL:
-            asked[f"sig-{at}-"] = blocks(history)
-        reply = replied(at, model, parts, len(results))
+            before[at] = asked(encoder, history)
+            thoughts += expected(at, shape, len(results))
+        reply = replied(at, model, shape, len(results))
         history.append(reply)
-        for call, result in zip(reply.calls, results, strict=True):
-            given = [PICTURE] if result == "picture" else result
-            history.append(ToolResultMessage(call.id, "look", given))
+        history += map(answered, reply.calls, results)
     history.append(UserMessage("And now?"))
 
-    later = blocks(history)
-    for place, block in enumerate(later):
-        own = [
-            before for mark, before in asked.items() if signed(block).startswith(mark)
+    for used in (encoder, Encoder()):
+        top, later = asked(used, history)
+        signed = [
+            (n, b["signature"]) for n, (_, b) in enumerate(later) if "signature" in b
         ]
-        for before in own:
-            assert later[: len(before)] == before
+        assert [one for _, one in signed] == thoughts
+        for place, one in signed:
+            known, said = before[int(one.split("-")[1])]
+            assert (top, later[: len(said)]) == (known, said)
             # Only the model's own words are between its prompt and its thought.
-            assert all(role == "assistant" for role, _ in later[len(before) : place])
+            assert {role for role, _ in later[len(said) : place]} <= {"assistant"}
