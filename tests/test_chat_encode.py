@@ -25,9 +25,11 @@ from loopcore import (
 from loopcore_adapters.chat import Dialect, encode
 from loopcore_adapters.chat.dialect import PLAIN
 from loopcore_adapters.chat.dialects import (
+    CEREBRAS,
     DEEPSEEK,
     EFFORT,
     FIREWORKS,
+    GEMINI,
     GROQ,
     MISTRAL,
     MOONSHOT,
@@ -51,6 +53,11 @@ TAKERS: Final = [
     *((OPENAI, name, False) for name in ("gpt-4o", "gpt-4.1-mini", "gpt-5-chat")),
     *((OPENAI, name, True) for name in ("gpt-5.2", "o3", "gpt-5-mini")),
     *((XAI, name, False) for name in ("grok-3", "grok-4-0709", "grok-4-1-fast")),
+    *((GROQ, name, False) for name in ("llama-3.3-70b-versatile", "groq/compound")),
+    *((GROQ, name, True) for name in ("openai/gpt-oss-20b", "qwen/qwen3.6-27b")),
+    (CEREBRAS, "llama3.1-8b", False),
+    (CEREBRAS, "qwen-3-235b-a22b-instruct-2507", False),
+    *((CEREBRAS, name, True) for name in ("gpt-oss-120b", "zai-glm-4.7")),
     *((XAI, name, False) for name in ("grok-code-fast-1", "grok-4.20-0309-reasoning")),
     *((XAI, name, True) for name in ("grok-3-mini", "grok-4", "grok-4.3", "grok-5")),
 ]
@@ -608,7 +615,7 @@ class TestDialects:
     ) -> None:
         asked = CallModel("i", f"acme:{name}", [USER], thinking="off")
         assert json.loads(encode(asked, dialect).body)["reasoning_effort"] == "low"
-        assert sent([USER], dialect, thinking="off")["reasoning_effort"] == "none"
+        assert sent([USER], EFFORT, thinking="off")["reasoning_effort"] == "none"
 
     @pytest.mark.parametrize(
         ("dialect", "name", "off", "low"),
@@ -628,6 +635,27 @@ class TestDialects:
             body = json.loads(encode(call, dialect).body)
             found = [body.get(field) for field in ("thinking", "reasoning_effort")]
             assert [one for one in found if one] == [one for one in [asked] if one]
+
+    @pytest.mark.parametrize(
+        ("name", "off"),
+        [
+            ("gemini-2.5-flash", "none"),
+            ("models/gemini-2.5-flash-lite", "none"),
+            *(("gemini-2.5-pro", "low"), ("gemini-3.8-flash", "low")),
+            ("gemini-flash-latest", "low"),
+        ],
+    )
+    def test_ask_gemini_not_to_think_only_where_it_can(
+        self, name: str, off: str
+    ) -> None:
+        """Its guide: "Reasoning cannot be turned off for Gemini 2.5 Pro or 3 models."
+
+        https://ai.google.dev/gemini-api/docs/openai
+        """
+        wanted: dict[Json, str] = {"off": off, "low": "low", "medium": "medium"}
+        for level, asked in wanted.items():
+            call = CallModel("i", f"gemini:{name}", [USER], thinking=level)
+            assert json.loads(encode(call, GEMINI).body)["reasoning_effort"] == asked
 
     @pytest.mark.parametrize(
         ("name", "efforts"),

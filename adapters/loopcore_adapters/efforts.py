@@ -31,6 +31,15 @@ OPENAI: Final[Least] = (
 OPEN: Final[Least] = ((re.compile(r"(.*/)?gpt-oss.*"), "low"),)
 """OpenAI's open models, wherever they are served: they always think."""
 
+GEMINI: Final[Least] = ((re.compile(r"(?!.*gemini-2\.5-flash).*"), "low"),)
+"""All but one always think, by Google's guide to its compatible endpoint."""
+
+GROQ: Final[Least] = (*OPEN, (re.compile(r"(?!qwen/).*"), ""))
+"""Its models that do not think refuse to be asked."""
+
+CEREBRAS: Final[Least] = (*OPEN, (re.compile(r"(llama|qwen).*"), ""))
+"""The same of those."""
+
 XAI: Final[Least] = (
     (
         re.compile(

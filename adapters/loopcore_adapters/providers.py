@@ -10,6 +10,7 @@ from loopcore_adapters.chat import dialects as dialects_of_chat
 from loopcore_adapters.chat.dialect import Dialect
 from loopcore_adapters.chat.dialects import (
     ANTHROPIC,
+    CEREBRAS,
     DEEPSEEK,
     EFFORT,
     FIREWORKS,
@@ -136,7 +137,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
     ),
     "groq": Provider("https://api.groq.com/openai/v1", "GROQ_API_KEY", _chat(GROQ)),
     "cerebras": Provider(
-        "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", _chat(EFFORT)
+        "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", _chat(CEREBRAS)
     ),
     "fireworks": Provider(
         "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", _chat(FIREWORKS)

@@ -6,10 +6,9 @@ from typing import Final
 
 from attrs import evolve
 
+from loopcore_adapters import efforts as known
 from loopcore_adapters.chat.dialect import Dialect, effort
-from loopcore_adapters.efforts import OPEN, Efforts
-from loopcore_adapters.efforts import OPENAI as LEAST
-from loopcore_adapters.efforts import XAI as FIXED
+from loopcore_adapters.efforts import Efforts
 from loopcore_adapters.loose import Json
 
 LEVELS: Final = ("low", "medium", "high")
@@ -45,15 +44,16 @@ def _efforts(words: Mapping[str, str]) -> Efforts:
 OPENAI: Final = Dialect(
     call_id=re.compile(r"[A-Za-z0-9_-]{1,40}"),
     efforts=effort("none"),
-    least=LEAST,
+    least=known.OPENAI,
     system_once=False,
 )
-EFFORT: Final = Dialect(efforts=effort(), least=OPEN)
-XAI: Final = Dialect(efforts=effort(), least=FIXED)
+EFFORT: Final = Dialect(efforts=effort(), least=known.OPEN)
+CEREBRAS: Final = Dialect(efforts=effort(), least=known.CEREBRAS)
+XAI: Final = Dialect(efforts=effort(), least=known.XAI)
 ANTHROPIC: Final = Dialect(output="prompt")
 """It passes over both `response_format` and `reasoning_effort`."""
 
-GEMINI: Final = Dialect(efforts=effort(), output_with_tools=False)
+GEMINI: Final = Dialect(efforts=effort(), least=known.GEMINI, output_with_tools=False)
 """Models before Gemini 3 refuse a schema beside tools."""
 
 DEEPSEEK: Final = Dialect(
@@ -99,11 +99,13 @@ MISTRAL: Final = Dialect(
 GROQ: Final = Dialect(
     efforts=effort(),
     by_name=((re.compile("qwen/.*"), _worded("none", *["default"] * 3)),),
-    least=OPEN,
+    least=known.GROQ,
     output_with_tools=False,
     output_streams=False,
 )
-FIREWORKS: Final = Dialect(efforts=effort(), least=OPEN, thinking="reasoning_content")
+FIREWORKS: Final = Dialect(
+    efforts=effort(), least=known.OPEN, thinking="reasoning_content"
+)
 OLLAMA: Final = Dialect(efforts=effort(), thinking="reasoning", output_roots=True)
 TEMPLATE: Final = Dialect(
     efforts=_template("enable_thinking"),
