@@ -12,6 +12,7 @@ from loopcore.frozen import (
     FrozenDict,
     Json,
     a,
+    cleaned,
     constructor,
     evolve,
     freeze_object,
@@ -110,7 +111,7 @@ class LoopConfig(Generic[T]):
     """
 
     model: str = field(converter=model_id)
-    system: str = field(default="", validator=takes(str))
+    system: str = field(default="", converter=cleaned, validator=takes(str))
     tools: tuple[ToolSpec | Nested, ...] = field(default=(), converter=_tools)
     hooks: tuple[Hooks, ...] = field(default=(), converter=_hooks)
     thinking: ThinkingLevel | None = field(default=None, validator=one_of(*THINKING))

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from attrs import field, frozen
 
 from loopcore.effects import Effect
-from loopcore.frozen import Json, clean, constructor, one_of
+from loopcore.frozen import Json, clean, clean_if_any, constructor, one_of
 from loopcore.inputs import Value
 from loopcore.messages import AssistantMessage, Message, ToolResultMessage, Usage
 
@@ -51,9 +51,9 @@ class Stop:
 
     reason: str = field(validator=one_of(*REASONS))
     detail: str = field(default="", converter=clean)
-    hook: str | None = field(default=None, kw_only=True)
-    point: str | None = field(default=None, kw_only=True)
-    error: str | None = field(default=None, kw_only=True)
+    hook: str | None = field(default=None, kw_only=True, converter=clean_if_any)
+    point: str | None = field(default=None, kw_only=True, converter=clean_if_any)
+    error: str | None = field(default=None, kw_only=True, converter=clean_if_any)
 
     def __str__(self) -> str:
         who = (

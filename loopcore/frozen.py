@@ -19,6 +19,7 @@ from typing import (
     NoReturn,
     Protocol,
     TypeAlias,
+    TypeGuard,
     TypeVar,
 )
 
@@ -39,8 +40,8 @@ Json: TypeAlias = Any
 DEPTH: Final = 100
 """How deep frozen JSON may nest: well below where interpreters and services give up."""
 
-DIGITS: Final = 4000
-"""How many digits an integer may have: Python refuses to print longer ones."""
+BITS: Final = 12_000
+"""How long an integer may be: Python refuses to print one of more than 4300 digits."""
 
 
 class Unset(enum.Enum):
@@ -154,6 +155,25 @@ def clean_if_any(text: str | None) -> str | None:
     return None if text is None else clean(text)
 
 
+def cleaned(text: str) -> str:
+    """`clean`, where a validator says which field was given other than text."""
+    return clean(text) if _is_text(text) else text
+
+
+def cleaned_if_any(text: str | None) -> str | None:
+    """`cleaned`, for text that may be missing."""
+    return clean(text) if _is_text(text) else text
+
+
+def cleaned_or_unset(text: str | Unset) -> str | Unset:
+    """`cleaned`, for text that may be left as it is."""
+    return clean(text) if _is_text(text) else text
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str)
+
+
 def refuse_other_than_text(value: object) -> None:
     """Raise TypeError for what is no text."""
     if not isinstance(value, str):
@@ -235,8 +255,8 @@ def _freeze_object(
 
 
 def _whole(value: int, path: str) -> int:
-    if value.bit_length() > DIGITS * 3:
-        raise NotJson(path, f"an integer of more than {DIGITS * 3} bits")
+    if value.bit_length() > BITS:
+        raise NotJson(path, f"an integer of more than {BITS} bits")
     return value
 
 
@@ -319,15 +339,19 @@ def one_of(*values: object) -> "Callable[[object, attrs.Attribute[Any], Any], No
 
 
 def takes(*kinds: type) -> "Callable[[object, attrs.Attribute[Any], Any], None]":
-    """A validator: UNSET, or one of these kinds."""
+    """A validator: UNSET, or one of these kinds. True is no number: JSON tells them apart."""
 
     def check(record: object, field: "attrs.Attribute[Any]", value: object) -> None:
-        if value is UNSET or isinstance(value, kinds):
+        if value is UNSET:
             return
-        where = f"{type(record).__name__}({field.alias}=...)"
-        names = " or ".join(kind.__name__.removesuffix("Type") for kind in kinds)
-        message = f"{where} takes {names}; it got {a(value)}"
-        raise TypeError(message)
+        is_flag = type(value) is bool and bool not in kinds
+        if is_flag or not isinstance(value, kinds):
+            where = f"{type(record).__name__}({field.alias}=...)"
+            names = " or ".join(kind.__name__.removesuffix("Type") for kind in kinds)
+            message = f"{where} takes {names}; it got {a(value)}"
+            raise TypeError(message)
+        if isinstance(value, int) and value.bit_length() > BITS:
+            _whole(value, f"{type(record).__name__}({field.alias}=...)")
 
     return check
 

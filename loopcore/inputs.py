@@ -12,6 +12,9 @@ from loopcore.frozen import (
     Json,
     Unset,
     clean,
+    cleaned,
+    cleaned_if_any,
+    cleaned_or_unset,
     constructor,
     finite,
     freeze,
@@ -31,7 +34,9 @@ class Prompt:
 
     say: tuple[Message, ...] = field(converter=messages)
     model: str | Unset = field(default=UNSET, converter=model_or_unset, kw_only=True)
-    system: str | Unset = field(default=UNSET, kw_only=True, validator=takes(str))
+    system: str | Unset = field(
+        default=UNSET, kw_only=True, converter=cleaned_or_unset, validator=takes(str)
+    )
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True
     )
@@ -46,7 +51,9 @@ class Continue:
     """Go on without saying anything, from where the state is, with these changes."""
 
     model: str | Unset = field(default=UNSET, converter=model_or_unset, kw_only=True)
-    system: str | Unset = field(default=UNSET, kw_only=True, validator=takes(str))
+    system: str | Unset = field(
+        default=UNSET, kw_only=True, converter=cleaned_or_unset, validator=takes(str)
+    )
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True
     )
@@ -61,7 +68,9 @@ class Steer:
     """Say this in the next gap between turns. `key` is for `Withdraw`."""
 
     say: tuple[Message, ...] = field(converter=messages)
-    key: str | None = field(default=None, validator=takes(str, type(None)))
+    key: str | None = field(
+        default=None, converter=cleaned_if_any, validator=takes(str, type(None))
+    )
 
 
 @constructor
@@ -70,7 +79,9 @@ class FollowUp:
     """Say this when the run would otherwise end. `key` is for `Withdraw`."""
 
     say: tuple[Message, ...] = field(converter=messages)
-    key: str | None = field(default=None, validator=takes(str, type(None)))
+    key: str | None = field(
+        default=None, converter=cleaned_if_any, validator=takes(str, type(None))
+    )
 
 
 @constructor
@@ -78,7 +89,9 @@ class FollowUp:
 class Withdraw:
     """Take back what is still queued under this key; without one, all that is queued."""
 
-    key: str | None = field(default=None, validator=takes(str, type(None)))
+    key: str | None = field(
+        default=None, converter=cleaned_if_any, validator=takes(str, type(None))
+    )
 
 
 def _partials(given: Mapping[str, Any]) -> FrozenDict[AssistantMessage]:
@@ -131,7 +144,7 @@ class Reject:
 class Respond:
     """A person's answer: here is what it would have given."""
 
-    output: ToolOutput
+    output: ToolOutput = field(validator=takes(ToolOutput))
 
 
 @constructor
@@ -183,7 +196,7 @@ class Answer:
     `seconds` is how long it took, if anybody measured.
     """
 
-    effect_id: str = field(validator=takes(str))
+    effect_id: str = field(converter=cleaned, validator=takes(str))
     value: Value = field(converter=_frozen_value)
     seconds: float | None = field(default=None, validator=finite)
 

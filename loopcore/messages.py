@@ -3,6 +3,7 @@
 A transcript is history. What a model is shown of it is `project`, made for each request.
 """
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
@@ -16,6 +17,7 @@ from loopcore.frozen import (
     a,
     clean,
     clean_if_any,
+    cleaned,
     constructor,
     dump_json,
     finite,
@@ -28,6 +30,7 @@ from loopcore.frozen import (
 )
 
 One = TypeVar("One")
+N = TypeVar("N", int, float)
 
 Finish: TypeAlias = Literal["end", "tools", "length", "refusal", "error", "aborted"]
 """How a reply ended; the last two are failed replies."""
@@ -91,8 +94,8 @@ class Text:
 class Image:
     """A picture: `data` in base64, `mime` its media type, such as "image/png"."""
 
-    data: str = field(validator=takes(str))
-    mime: str = field(validator=takes(str))
+    data: str = field(converter=cleaned, validator=takes(str))
+    mime: str = field(converter=cleaned, validator=takes(str))
 
 
 @constructor
@@ -102,7 +105,7 @@ class Thinking:
 
     text: str = field(converter=clean)
     signature: str | None = field(default=None, converter=clean_if_any)
-    redacted: bool = False
+    redacted: bool = field(default=False, validator=takes(bool))
 
 
 @constructor
@@ -209,12 +212,12 @@ class Usage:
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
-            self.input + other.input,
-            self.output + other.output,
-            self.cache_read + other.cache_read,
-            self.cache_write + other.cache_write,
-            self.reasoning + other.reasoning,
-            cost=_add(self.cost, other.cost),
+            _add(self.input, other.input),
+            _add(self.output, other.output),
+            _add(self.cache_read, other.cache_read),
+            _add(self.cache_write, other.cache_write),
+            _add(self.reasoning, other.reasoning),
+            cost=_add_if_any(self.cost, other.cost),
         )
 
     @property
@@ -223,8 +226,19 @@ class Usage:
         return self.input + self.output + self.cache_read + self.cache_write
 
 
-def _add(one: float | None, other: float | None) -> float | None:
-    return one if other is None else other if one is None else one + other
+def _add_if_any(one: float | None, other: float | None) -> float | None:
+    return one if other is None else other if one is None else _add(one, other)
+
+
+def _add(one: N, other: N) -> N | int:
+    """Both, but no more than any number holds: whatever services count, runs go on."""
+    total = one + other
+    if abs(total) <= LARGEST:
+        return total
+    return LARGEST if total > 0 else -LARGEST
+
+
+LARGEST: Final = int(sys.float_info.max)
 
 
 NO_USAGE: Final = Usage()
@@ -266,7 +280,9 @@ class AssistantMessage:
     """A reply. Failed ones are stored with their `error`, and never shown to a model."""
 
     parts: tuple[Part, ...] = field(converter=parts, alias="content")
-    model: str = field(default="", kw_only=True, validator=takes(str))
+    model: str = field(
+        default="", kw_only=True, converter=cleaned, validator=takes(str)
+    )
     finish: Finish = field(default="end", kw_only=True, validator=one_of(*FINISHES))
     usage: Usage = field(default=NO_USAGE, kw_only=True, validator=takes(Usage))
     error: "ModelError | None" = field(default=None, kw_only=True, validator=_error)

@@ -11,6 +11,7 @@ from loopcore.frozen import (
     FrozenDict,
     Json,
     Unset,
+    clean,
     constructor,
     freeze_object,
 )
@@ -34,7 +35,7 @@ def model_id(model: ModelLike) -> str:
     """The identity of a model: the string "provider:name"."""
     found = model if isinstance(model, str) else getattr(model, "id", None)
     if isinstance(found, str) and found:
-        return found
+        return clean(found)
     message = f"{model!r} is no model; give connect(...) or a string 'provider:name'"
     raise TypeError(message)
 

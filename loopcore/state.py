@@ -15,8 +15,10 @@ from loopcore.frozen import (
     FrozenDict,
     Json,
     Unset,
+    clean,
     constructor,
     printed,
+    takes,
     vector,
 )
 from loopcore.history import repair
@@ -248,7 +250,7 @@ class State:
     """
 
     run_id: str
-    seed: int
+    seed: int = field(validator=takes(int))
     settings: Settings
     by: FrozenDict[str] = EMPTY
     transcript: PVector[Message] = field(factory=transcript_of)
@@ -286,15 +288,15 @@ class State:
         Raises:
             Rejected: "unpaired", for a history in which a call has not its one result
                 beside it; `repair` mends that.
-            TypeError: for a run_id that is no text.
+            TypeError: for a run_id that is no text, or a seed that is no int.
             ValueError: for an empty one.
         """
-        _refuse_no_name(run_id)
+        name = _name_of_a_run(run_id)
         history = messages(transcript)
         refuse_unpaired(history)
         return cls(
-            run_id=run_id,
-            seed=seed_of(run_id) if seed is None else seed,
+            run_id=name,
+            seed=seed_of(name) if seed is None else seed,
             settings=config.settings,
             transcript=transcript_of(history),
             memos=config.memos,
@@ -383,13 +385,14 @@ def seed_of(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
 
 
-def _refuse_no_name(run_id: object) -> None:
+def _name_of_a_run(run_id: object) -> str:
     if not isinstance(run_id, str):
         message = f"run_id= takes text, the name of a new run; it got {run_id!r}"
         raise TypeError(message)
     if not run_id:
         message = "run_id is empty; effect ids are made of it, so it must be unique"
         raise ValueError(message)
+    return clean(run_id)
 
 
 def refuse_unpaired(history: tuple[Message, ...]) -> None:

@@ -10,6 +10,7 @@ from attrs import Attribute, field, frozen
 from loopcore.frozen import (
     FrozenDict,
     Json,
+    cleaned,
     constructor,
     finite,
     freeze,
@@ -57,8 +58,8 @@ class ToolSpec:
         elsewhere: somebody else answers, so a run pauses at it.
     """
 
-    name: str = field(validator=_named)
-    description: str = field(default="", validator=takes(str))
+    name: str = field(converter=cleaned, validator=_named)
+    description: str = field(default="", converter=cleaned, validator=takes(str))
     parameters: FrozenDict[Json] = field(default=NO_PARAMETERS, converter=freeze_object)
     execution: Literal["parallel", "sequential"] = field(
         default="parallel", kw_only=True, validator=one_of("parallel", "sequential")

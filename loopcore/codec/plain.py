@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from loopcore.codec.error import DecodeError, none_of, not_json, too_large, wrong
 from loopcore.codec.kinds import Code, Kind
-from loopcore.frozen import DIGITS, FrozenDict, Json, NotJson, clean, freeze, vector
+from loopcore.frozen import BITS, FrozenDict, Json, NotJson, clean, freeze, vector
 
 
 def frozen_json(data: Json) -> Json:
@@ -30,7 +30,7 @@ def _text(data: Json) -> str:
 def _whole(data: Json) -> int:
     if type(data) is not int:
         raise wrong((int,), data)
-    if data.bit_length() > DIGITS * 3:
+    if data.bit_length() > BITS:
         raise too_large()
     return data
 

@@ -8,7 +8,7 @@ from attrs import Attribute, evolve, field, frozen
 
 from loopcore.effects import CallModel, Consult
 from loopcore.events import Stop
-from loopcore.frozen import NotJson, clean, constructor, freeze, printed, takes
+from loopcore.frozen import NotJson, clean, cleaned, constructor, freeze, printed, takes
 from loopcore.hooks.code import unwrapped
 from loopcore.hooks.dropped import dropped
 from loopcore.hooks.merge import Allow, Ask, Block
@@ -142,7 +142,7 @@ class Hooks:
     'no_tools'
     """
 
-    name: str = field(default="", validator=_name_of_a_rule)
+    name: str = field(default="", converter=cleaned, validator=_name_of_a_rule)
     memo: Any = field(default=None, converter=_memo, kw_only=True)  # pyright: ignore[reportUnknownVariableType]
     fail_closed: bool = field(default=False, kw_only=True)
     tools: tuple[str, ...] | None = field(default=None, kw_only=True, converter=_names)

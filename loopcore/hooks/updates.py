@@ -12,6 +12,7 @@ from loopcore.frozen import (
     FrozenDict,
     Json,
     Unset,
+    cleaned_or_unset,
     constructor,
     evolve,
     freeze,
@@ -116,7 +117,9 @@ class ContextUpdate(Update):
 
     messages: PVector[Message] | Unset = field(default=UNSET, converter=_as_vector)
     model: str | Unset = field(default=UNSET, converter=model_or_unset, kw_only=True)
-    system: str | Unset = field(default=UNSET, kw_only=True, validator=takes(str))
+    system: str | Unset = field(
+        default=UNSET, kw_only=True, converter=cleaned_or_unset, validator=takes(str)
+    )
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True
     )
@@ -164,7 +167,9 @@ class RetryUpdate(Update):
 class RawCallUpdate(Update):
     """Mend a call's name or arguments."""
 
-    name: str | Unset = field(default=UNSET, kw_only=True, validator=takes(str))
+    name: str | Unset = field(
+        default=UNSET, kw_only=True, converter=cleaned_or_unset, validator=takes(str)
+    )
     arguments: FrozenDict[Json] | Unset = field(
         default=UNSET, converter=object_or_unset, kw_only=True
     )
@@ -212,7 +217,9 @@ class TurnUpdate(Update):
     thinking: ThinkingLevel | Unset | None = field(
         default=UNSET, kw_only=True, validator=one_of(*THINKING)
     )
-    system: str | Unset = field(default=UNSET, kw_only=True, validator=takes(str))
+    system: str | Unset = field(
+        default=UNSET, kw_only=True, converter=cleaned_or_unset, validator=takes(str)
+    )
     tools: tuple[ToolSpec, ...] | Unset = field(
         default=UNSET, converter=specs_or_unset, kw_only=True
     )

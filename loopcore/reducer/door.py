@@ -94,7 +94,7 @@ def _now(state: State, at: float | None) -> float | None:
         return state.now
     message = f"at={at!r}: a time is a finite number of seconds"
     try:
-        finite = is_finite(at)
+        finite = is_finite(at) and not isinstance(at, bool)
     except TypeError:
         raise TypeError(message) from None
     if not finite:
