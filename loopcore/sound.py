@@ -25,6 +25,7 @@ from loopcore.inputs import (
     Prompt,
     Value,
 )
+from loopcore.routing import children, place_of
 from loopcore.state import Asked, Ready, Running, Settled, Slot, State, Turn
 
 Problems: TypeAlias = Iterator[tuple[str, str]]
@@ -211,8 +212,8 @@ def _inbox(state: State) -> Problems:
 
 
 def _is_awaited(state: State, effect_id: str, value: Value) -> bool:
-    for child in state.children:
-        if effect_id.startswith(f"{child.run_id}."):
-            return _is_awaited(child, effect_id, value)
+    place = place_of(state, effect_id)
+    if place is not None:
+        return _is_awaited(dict(children(state))[place], effect_id, value)
     effect = state.pending.get(effect_id)
     return effect is not None and answers(effect, value)

@@ -2,8 +2,9 @@
 
 import pytest
 from attrs import evolve
+from returns.result import Success
 
-from loopcore import AssistantMessage, CallModel, LoopConfig, Sleep, State
+from loopcore import AssistantMessage, CallModel, LoopConfig, Sleep, State, deliver
 from loopcore.events import Ended
 from loopcore.journal.renaming import renamed
 from tests.driving import Run, call, config, spec
@@ -53,6 +54,16 @@ def test_in_a_fork_an_answer_reaches_the_run_that_asked(depth: int, n: int) -> N
 
     assert asked.id in {event.effect.id for event in answered.events(Ended)}
     assert run.all(CallModel)[1 - n] in answered.state.waiting
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_fork_that_was_given_an_answer_is_saved_before_it_is_stepped(
+    depth: int,
+) -> None:
+    run = forked(dug(depth))
+    state = deliver(run.state, run.all(CallModel)[1].reply("found")).unwrap()
+
+    assert State.loads(state.dumps()) == Success(state)
 
 
 @pytest.mark.parametrize("depth", [1, 2])

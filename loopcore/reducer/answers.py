@@ -20,8 +20,8 @@ from loopcore.inputs import (
     Answer,
     Edit,
 )
-from loopcore.reducer.nested import place_of
 from loopcore.reducer.out import the_turn
+from loopcore.routing import place_of
 from loopcore.state import Rejected, Running, State
 
 

@@ -1,6 +1,5 @@
 """A run inside a run: the slot of a call holds the child's state, and folds it."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from loopcore.config import AnyConfig, LoopConfig
@@ -19,6 +18,7 @@ from loopcore.reducer.out import (
     spend,
     the_turn,
 )
+from loopcore.routing import children, place_of
 from loopcore.state import Closed, Ready, Running, Settled, State, seed_of
 from loopcore.tools import ToolOutput
 
@@ -155,32 +155,9 @@ def time_out(config: AnyConfig, state: State, out: Out, place: int) -> State:
     return put(state, place, ended)
 
 
-def place_of(state: State, effect_id: str) -> int | None:
-    """The slot whose nested run an effect belongs to; None if it is the run's own."""
-    if effect_id in state.pending:
-        return None
-    for place, child in _children(state):
-        if effect_id.startswith(f"{child.run_id}.") or _had(child, effect_id):
-            return place
-    return None
-
-
-def _had(state: State, effect_id: str) -> bool:
-    """Whether a run, or one inside it, asked for this under a name that it had before."""
-    inside = any(_had(child, effect_id) for _, child in _children(state))
-    return inside or effect_id in state.pending or effect_id in state.closed
-
-
-def _children(state: State) -> Iterator[tuple[int, State]]:
-    slots = state.turn.slots if state.turn else ()
-    for place, slot in enumerate(slots):
-        if isinstance(slot, Running) and slot.child:
-            yield place, slot.child
-
-
 def abort_children(config: AnyConfig, state: State, out: Out, given: Abort) -> State:
     """The outer run ends: so do its nested runs, and their tokens count."""
-    for place, _ in tuple(_children(state)):
+    for place, _ in tuple(children(state)):
         slot = the_turn(state).slots[place]
         state = put(feed(config, state, out, place, given), place, slot)
     return state

@@ -33,11 +33,12 @@ from loopcore.reducer.ask import parked
 from loopcore.reducer.batch import decided, ran, run_tools, start_tools
 from loopcore.reducer.door import Given, answerable, deliver, refuse_other
 from loopcore.reducer.gates import before_tool_call, prepare_tool_call
-from loopcore.reducer.nested import feed, place_of, time_out
+from loopcore.reducer.nested import feed, time_out
 from loopcore.reducer.out import NOTHING, Effects, Out, close, pay, store, where
 from loopcore.reducer.queues import drain, enqueue, withdraw
 from loopcore.reducer.results import after_tool_call, after_tool_result
 from loopcore.reducer.winding import Stage, abort
+from loopcore.routing import place_of
 from loopcore.settings import Settings
 from loopcore.state import Rejected, State
 
