@@ -54,6 +54,7 @@ MARK: Final = {"type": "ephemeral"}
 BUDGETED: Final = re.compile(
     r"claude-(\w+-)?([123]\b|4(-[015]\b|-\d{8}|$))|^(?!claude)"
 )
+GRADED: Final = re.compile(r"deepseek|kimi-k3")
 BETWEEN: Final = re.compile(r"claude-sonnet-5-5")
 ALWAYS: Final = re.compile(r"claude-(opus-5-5|fable|mythos|opus-9)")
 HELD: Final = re.compile(r"claude-\w+-(4-[5678]|5)|claude-(fable|mythos|opus-9)")
@@ -296,7 +297,8 @@ def _output(request: Json) -> Iterator[str]:
         yield f"output_config: {config}"
     if "effort" in config and config["effort"] not in EFFORTS:
         yield f"output_config: effort {config['effort']}"
-    if "effort" in config and BUDGETED.search(request["model"]):
+    model = request["model"]
+    if "effort" in config and BUDGETED.search(model) and not GRADED.match(model):
         yield "output_config: effort is not supported for this model"
     wanted = config.get("format")
     if wanted is None:

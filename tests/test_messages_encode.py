@@ -541,6 +541,10 @@ class TestEffort:
             ("claude-sonnet-5-5", {"thinking": {"type": "between_tools"}}),
             ("claude-opus-5-5", {"output_config": {"effort": "low"}}),
             ("claude-fable-5-1", {"output_config": {"effort": "low"}}),
+            ("deepseek-flash", {"thinking": {"type": "disabled"}}),
+            ("kimi-k2.6", {"thinking": {"type": "disabled"}}),
+            ("kimi-k2.7-code", {}),
+            ("kimi-k3", {"output_config": {"effort": "low"}}),
         ],
     )
     def test_may_be_none_each_model_in_its_way(
@@ -548,6 +552,16 @@ class TestEffort:
     ) -> None:
         plain = body([USER], f"anthropic:{name}")
         assert body([USER], f"anthropic:{name}", thinking="off") == plain | fields
+
+    @pytest.mark.parametrize("name", ["deepseek-flash", "kimi-k3.1-pro"])
+    def test_may_have_an_effort_beside_its_budget(self, name: str) -> None:
+        """They pass over the budget: https://api-docs.deepseek.com/guides/thinking_mode"""
+        levels: list[Json] = ["low", "medium", "high"]
+        sent = [body([USER], f"anthropic:{name}", thinking=level) for level in levels]
+        assert {one["thinking"]["type"] for one in sent} == {"enabled"}
+        assert [one["output_config"]["effort"] for one in sent] == (
+            ["low", "high", "high"]
+        )
 
     def test_is_not_spoken_of_unless_asked(self) -> None:
         for model in (MODEL, NEWEST, SERVED):

@@ -20,6 +20,7 @@ class Dialect:
 
     Args:
         thinking: how it is told to think: by a "budget" of tokens, or by an "effort".
+        graded: whether it is told, beside a budget, one of two efforts.
         off: the fields that ask it not to.
         schemas: whether it can be held to a JSON Schema; else a tool takes the output.
         max_tokens: how long a reply may be if nobody says: the protocol wants a number.
@@ -33,6 +34,7 @@ class Dialect:
 
     thinking: Literal["budget", "effort"] = "budget"
     off: Mapping[str, Json] = field(factory=_disabled)
+    graded: bool = False
     schemas: bool = False
     max_tokens: int = 8_192
     signed: bool = False
@@ -44,7 +46,13 @@ class Dialect:
 OTHER: Final = Dialect()
 """A model of another maker, behind a server that speaks the protocol."""
 
-DEEPSEEK: Final = Dialect(unbroken=True)
+LEAST: Final[Mapping[str, Json]] = {"output_config": {"effort": "low"}}
+"""The least of models that always think is as near to "off" as they come."""
+
+DEEPSEEK: Final = Dialect(graded=True, unbroken=True)
+KIMI: Final = Dialect(off=LEAST, graded=True)
+KIMI_CODE: Final = Dialect(off={})
+"""It always thinks, and takes no effort."""
 
 OLDEST: Final = Dialect(max_tokens=4_096, signed=True, cache=True)
 OLD: Final = Dialect(max_tokens=32_000, signed=True, cache=True)
@@ -64,14 +72,12 @@ BETWEEN: Final = Dialect(
 )
 ALWAYS: Final = Dialect(
     "effort",
-    {"output_config": {"effort": "low"}},
+    LEAST,
     schemas=True,
     max_tokens=32_000,
     signed=True,
     cache=True,
 )
-"""Models that always think: the least they do is as near to "off" as they come."""
-
 NEWEST: Final = evolve(ALWAYS, bound=True)
 
 NAMES: Final[tuple[tuple[re.Pattern[str], Dialect], ...]] = tuple(
@@ -88,12 +94,15 @@ NAMES: Final[tuple[tuple[re.Pattern[str], Dialect], ...]] = tuple(
         (r"claude-(fable|mythos)-5(?![-.]\d\b)", ALWAYS),
         (r"claude", NEWEST),
         (r"deepseek", DEEPSEEK),
+        (r"kimi-k3", KIMI),
+        (r"kimi-k2[.]7-code", KIMI_CODE),
     )
 )
 """How models are asked, by their names; a name that is new is asked as the newest are.
 
 Sources: https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting
 and https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+and https://api-docs.deepseek.com/guides/thinking_mode
 """
 
 

@@ -11,6 +11,9 @@ from loopcore_adapters.loose import Json, members, whole
 from loopcore_adapters.messages.dialect import Dialect
 
 BUDGETS: Final[Mapping[str, int]] = {"low": 2_048, "medium": 8_192, "high": 16_384}
+GRADES: Final[Mapping[str, str]] = {"low": "low", "medium": "high", "high": "high"}
+"""The efforts of those who have two below their most."""
+
 LEAST: Final = 1_024
 """How many tokens a budget has at least."""
 
@@ -77,9 +80,11 @@ def thinking(
     budget = _budget(BUDGETS[level], limit)
     if not budget or not allowed:
         return most
+    effort = {"output_config": {"effort": GRADES[level]}} if dialect.graded else {}
     return {
         "max_tokens": max(dialect.max_tokens, budget + ANSWER),
         "thinking": {"type": "enabled", "budget_tokens": budget},
+        **effort,
     }
 
 
