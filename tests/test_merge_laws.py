@@ -11,14 +11,16 @@ from returns.contrib.hypothesis.laws import (
     check_all_laws,  # pyright: ignore[reportUnknownVariableType]  # upstream
 )
 
-from loopcore.frozen import UNSET, Unset, freeze
+from loopcore.frozen import freeze
 from loopcore.hooks import (
+    UNSET,
     Allow,
     Ask,
     Block,
     ContextUpdate,
     ToolCallUpdate,
     TurnUpdate,
+    Unset,
     Update,
     any_stop,
     both,

@@ -10,8 +10,15 @@ import attrs
 import pytest
 from attrs import field, frozen
 
-from loopcore.frozen import UNSET, Unset
-from loopcore.hooks import ToolResultUpdate, TurnUpdate, Update, any_stop, give_up
+from loopcore.hooks import (
+    UNSET,
+    ToolResultUpdate,
+    TurnUpdate,
+    Unset,
+    Update,
+    any_stop,
+    give_up,
+)
 from loopcore.testing import check_merge_laws
 
 

@@ -1,6 +1,6 @@
 """Rules for a run: pure functions of what they see, merged field by field."""
 
-from loopcore.frozen import UNSET
+from loopcore.frozen import UNSET, Unset
 from loopcore.hooks.applied import Applied, apply
 from loopcore.hooks.merge import (
     Allow,
@@ -56,6 +56,7 @@ __all__ = [
     "ToolResultView",
     "TurnUpdate",
     "TurnView",
+    "Unset",
     "Update",
     "any_stop",
     "apply",
