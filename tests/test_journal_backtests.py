@@ -10,6 +10,7 @@ from loopcore import (
     AssistantMessage,
     Interpreter,
     LoopConfig,
+    Message,
     ToolCall,
     UserMessage,
     run_sync,
@@ -21,13 +22,17 @@ from loopcore.hooks import (
     ContextView,
     Hooks,
     Need,
+    RawCallUpdate,
+    RawCallView,
+    ReplyView,
     ToolCallView,
     ToolResultUpdate,
     ToolResultView,
     TurnUpdate,
     TurnView,
 )
-from loopcore.journal import backtest
+from loopcore.journal import Journal, backtest, replay
+from loopcore.policies import redact
 from loopcore.testing import ScriptedModel
 
 
@@ -70,11 +75,32 @@ def enough(_: ToolResultView) -> ToolResultUpdate:
     return ToolResultUpdate(terminate=True)
 
 
+def summed(view: ContextView) -> Need | None:
+    return None if "summary" in view.answers else Need.model("summary", "Sum it up.")
+
+
+def forgets(view: TurnView) -> TurnUpdate | None:
+    return None if view.goes_on else TurnUpdate(transcript=[*view.transcript][:1])
+
+
+def renamed(view: RawCallView) -> RawCallUpdate | None:
+    return RawCallUpdate(name="loook") if view.arguments["at"] == "b" else None
+
+
+def talks(_: ReplyView) -> AssistantMessage:
+    return AssistantMessage("done")
+
+
+def loud(view: ContextView) -> list[Message]:
+    return [UserMessage("HI!"), *view.messages[1:]]
+
+
 def hooked(**hooks: Any) -> LoopConfig:
     return evolve(OLD, hooks=[Hooks(name, **{p: f}) for name, (p, f) in hooks.items()])
 
 
 GATE = "before_tool_call"
+NEED = "r1.1.1.transform_context.1.asks.advice"
 BLOCKED = (1, "look(at='b')", "runs", "blocked: 'not b'", "rule", GATE)
 CASES: dict[str, tuple[LoopConfig, list[tuple[Any, ...]]]] = {
     "one call of two is blocked": (hooked(rule=(GATE, blocked)), [BLOCKED]),
@@ -97,6 +123,63 @@ CASES: dict[str, tuple[LoopConfig, list[tuple[Any, ...]]]] = {
     "a result ends the run": (
         hooked(ends=("after_tool_result", enough)),
         [(1, "stop", "done", "terminated", "ends", "after_tool_result")],
+    ),
+    "a model is asked by a hook": (
+        hooked(sums=("transform_context", summed)),
+        [
+            (
+                *(1, "a model, for 'summary'", "none", "asked: 1 message"),
+                *("sums", "transform_context"),
+            )
+        ],
+    ),
+    "what is stored is rewritten": (
+        hooked(forgets=("prepare_next_turn", forgets)),
+        [
+            (
+                *(3, "stored messages", "as they are", "rewritten: 1 message"),
+                *("forgets", "prepare_next_turn"),
+            )
+        ],
+    ),
+    "a call has no such tool": (
+        hooked(names=("prepare_tool_call", renamed)),
+        [
+            (
+                *(1, "look(at='b')", "runs"),
+                (
+                    "unknown_tool: \"There is no tool 'loook'. Did you mean 'look'? "
+                    'Available: look."'
+                ),
+                *("names", "prepare_tool_call"),
+            )
+        ],
+    ),
+    "a reply loses its calls": (
+        hooked(ends=("after_model_call", talks)),
+        [
+            (1, "look(at='a')", "runs", "stopped: done", "ends", "after_model_call"),
+            (1, "look(at='b')", "runs", "stopped: done", "ends", "after_model_call"),
+            (1, "stop", "done, later", "done", "", ""),
+        ],
+    ),
+    "the order of calls": (
+        evolve(OLD, parallel=False),
+        [(1, "look(at='b')", "runs", "waits", "", "")],
+    ),
+    "a tool": (
+        evolve(OLD, tools=[evolve(look.spec, description="Look!")]),
+        [(1, "request: tools", "look", "look (changed)", "", "")],
+    ),
+    "one message is shown otherwise": (
+        hooked(says=("transform_context", loud)),
+        [
+            (
+                *(1, "shown to the model", "1 message"),
+                "1 message, 1 of them otherwise",
+                *("says", "transform_context"),
+            )
+        ],
     ),
 }
 
@@ -128,3 +211,103 @@ def test_a_request_is_of_the_turn_that_it_begins(path: Path) -> None:
     found = backtest([path], old=OLD, new=new).changed
 
     assert [(c.turn, c.what, c.hook) for c in found] == [(2, "request: system", "late")]
+
+
+def without_word(view: ToolResultView) -> ToolResultUpdate:
+    return ToolResultUpdate(view.text.replace("seen", "?"))
+
+
+def test_what_only_follows_is_not_told_of_the_hook_that_shapes_it(
+    tmp_path: Path,
+) -> None:
+    """A blocked call's result is stored later, with its batch, and shaped by others."""
+    old = hooked(shapes=("after_tool_result", without_word))
+    new = evolve(old, hooks=[*old.hooks, Hooks("rule", before_tool_call=blocked)])
+    a, b = (ToolCall("look", {"at": at}, f"c-{at}") for at in "ab")
+    model = ScriptedModel(AssistantMessage([a, b]), "done")
+    file = tmp_path / "r.jsonl"
+    run_sync(old, Interpreter(model, look), "Hi!", run_id="r1", journal=file).unwrap()
+
+    found = backtest([file], old=old, new=new)
+
+    assert [(c.what, c.hook) for c in found.changed] == [("look(at='b')", "rule")]
+
+
+def test_a_result_is_told_of_the_hook_that_led_to_it_in_an_earlier_step(
+    path: Path,
+) -> None:
+    """The first result of two waits for the second before both are stored."""
+
+    def first(view: ToolResultView) -> ToolResultUpdate | None:
+        return ToolResultUpdate("?") if view.text == "seen: a" else None
+
+    found = backtest([path], old=OLD, new=hooked(first=("after_tool_call", first)))
+
+    assert [(c.what, c.hook, c.point) for c in found.changed] == [
+        ("result of look", "first", "after_tool_call")
+    ]
+
+
+@pytest.mark.parametrize(
+    "setting", [{"system": "Brief."}, {"model": "test:other"}, {"thinking": "low"}]
+)
+def test_a_setting_is_not_told_of_a_hook_that_wrote_something_else(
+    tmp_path: Path, setting: dict[str, Any]
+) -> None:
+    """`redact` hides what is said; who writes `system` is another question."""
+    old = evolve(OLD, hooks=[redact("secret")], system="Be kind.")
+    new = evolve(old, **setting)
+    file = tmp_path / "r.jsonl"
+    model = ScriptedModel("done")
+    run_sync(
+        old, Interpreter(model, look), "A secret.", run_id="r1", journal=file
+    ).unwrap()
+
+    (change,) = backtest([file], old=old, new=new).changed
+    divergence = replay(new, Journal.read(file).unwrap()).failure()
+
+    assert (change.what, change.hook) == (f"request: {next(iter(setting))}", "")
+    assert (divergence.field, divergence.hook) == (next(iter(setting)), "")
+
+
+@pytest.mark.parametrize(
+    ("new", "again"),
+    [
+        (hooked(rule=(GATE, blocked)), "r1.1.2.model.1"),
+        (hooked(asks=("transform_context", advised)), NEED),
+        (hooked(ends=("after_tool_result", enough)), ""),
+        (hooked(ends=("after_model_call", talks)), ""),
+        (OLD, ""),
+    ],
+)
+def test_what_would_be_asked_again_is_what_the_new_run_waits_for(
+    path: Path, new: LoopConfig, again: str
+) -> None:
+    """A call that is blocked is not asked again, and nothing is after a run's end."""
+    (finding,) = backtest([path], old=OLD, new=new).findings
+
+    assert finding.again == again
+
+
+def test_a_run_that_was_ended_sooner_is_known_no_further_after_the_next_prompt(
+    tmp_path: Path,
+) -> None:
+    """A reply fits only if all that was stored before it is the same."""
+    file = tmp_path / "r.jsonl"
+    model = ScriptedModel(ToolCall("look", {"at": "a"}, "c1"), "seen", "so what")
+    one = run_sync(OLD, Interpreter(model, look), "Hi!", run_id="r1", journal=file)
+    run_sync(OLD, Interpreter(model, look), "And?", state=one.state, journal=file)
+    new = hooked(ends=("after_tool_result", enough))
+
+    (finding,) = backtest([file], old=OLD, new=new).findings
+
+    assert [(c.what, c.hook) for c in finding.changes] == [("stop", "ends")]
+    assert finding.again == "r1.2.1.model.1"
+
+
+def test_a_run_that_ends_sooner_in_the_same_way_is_told_so(path: Path) -> None:
+    """`done → done` said nothing."""
+    found = backtest([path], old=OLD, new=hooked(ends=("after_model_call", talks)))
+
+    stops = [(c.old, c.new) for c in found.changed if c.what == "stop"]
+    assert stops == [("done, later", "done")]

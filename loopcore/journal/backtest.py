@@ -9,13 +9,14 @@ from attrs import evolve, frozen
 from returns.result import Failure
 
 from loopcore.config import AnyConfig
-from loopcore.events import Event, TurnEnd
+from loopcore.effects import Sleep
+from loopcore.events import Event, HookWrote, TurnEnd
 from loopcore.hiding import Patterns
-from loopcore.journal.change import Both, Change
-from loopcore.journal.changes import GOES_ON, changes
+from loopcore.journal.change import Both, CallKey, Change, Side
+from loopcore.journal.changes import GOES_ON, calls_told, changes, stores_same
 from loopcore.journal.compare import difference
 from loopcore.journal.divergence import Divergence
-from loopcore.journal.folding import Refused
+from loopcore.journal.folding import Refused, Step
 from loopcore.journal.journal import Journal, JournalError, TornLine
 from loopcore.journal.many import Told, each, several
 from loopcore.journal.paired import paired
@@ -41,8 +42,8 @@ class Finding:
         journal: the file, or the run's name.
         inputs, turns: how many it has.
         changes: what is otherwise.
-        again: an effect that would have to be asked again; the record tells nothing of
-            what comes after it. Empty if all of the record still fits.
+        again: an effect that would have to be asked, as the record has no answer to it;
+            it tells nothing of what comes after. Empty if there is none.
         stale: how the old configuration differs from the record; then nothing is compared.
         broken: why it could not be read.
     """
@@ -152,23 +153,47 @@ def found_in(
     if isinstance(journal, JournalError):
         return Finding(journal.path, broken=journal)
     name = journal.path or journal.run_id
-    found: list[Change] = []
-    again, same_history, turns, end = "", True, 0, journal.start
+    so_far = SoFar(name, journal.start)
     for pair in paired(journal, old, new, lenient=lenient):
         one = pair if isinstance(pair, Refused) else pair[0]
         if isinstance(pair, Refused) or pair[0].led != pair[0].entry.led:
             stale = difference(old, journal, one)
-            return Finding(name, len(journal.entries), turns, stale=stale)
-        was, now = pair
-        end = was.state
-        turns = _turns(was.effects.tell, turns)
-        if now is None:
-            again = again or getattr(was.input, "effect_id", "")
-            continue
-        found += changes(Both(name, was, now), same_history=same_history)
-        same_history = same_history and was.led.get("added") == now.led.get("added")
-    told = tuple(_to_the_end(change, end) for change in _once(found))
-    return Finding(name, len(journal.entries), turns, told, again)
+            return Finding(name, len(journal.entries), so_far.turns, stale=stale)
+        so_far.take(*pair)
+    told = tuple(_to_the_end(change, so_far.old) for change in _once(so_far.found))
+    return Finding(name, len(journal.entries), so_far.turns, told, so_far.again)
+
+
+class SoFar:
+    """What was found up to a step, and what has to be known of it in those to come."""
+
+    def __init__(self, name: str, start: State) -> None:
+        self._name, self.old, self._new = name, start, start
+        self.turns, self.found = 0, list[Change]()
+        self._same, self._known = True, dict[CallKey, bool]()
+        self._wrote: tuple[tuple[HookWrote, ...], tuple[HookWrote, ...]] = ((), ())
+
+    def take(self, was: Step, now: Step | None) -> None:
+        """An input as it was, and as it is; None if it does not fit any more."""
+        self.old, self.turns = was.state, _turns(was.effects.tell, self.turns)
+        if now:
+            self._compare(was, now)
+        self._same &= stores_same(was, now)
+
+    def _compare(self, was: Step, now: Step) -> None:
+        old, new = Side(was, self._wrote[0]), Side(now, self._wrote[1])
+        both = Both(self._name, old, new, self._same, self._known)
+        self.found += changes(both)
+        self._known = {**calls_told(both), **self._known}
+        self._new, self._wrote = now.state, (old.after(), new.after())
+
+    @property
+    def again(self) -> str:
+        """What the new run waits for and the old one in the end did not."""
+        same = {effect.id: effect for effect in self.old.waiting}
+        waits = [e for e in self._new.waiting if same.get(e.id) != e]
+        asked = [e for e in waits if not isinstance(e, Sleep)]
+        return next((effect.id for effect in (*asked, *waits)), "")
 
 
 def _once(found: Iterable[Change]) -> Iterator[Change]:
@@ -185,7 +210,8 @@ def _once(found: Iterable[Change]) -> Iterator[Change]:
 def _to_the_end(change: Change, end: State) -> Change:
     """The change, told with how the old run ended if the new one stopped before."""
     if change.what == "stop" and change.old == GOES_ON and end.stop:
-        return evolve(change, old=str(end.stop))
+        later = ", later" if change.new == str(end.stop) else ""
+        return evolve(change, old=f"{end.stop}{later}")
     return change
 
 

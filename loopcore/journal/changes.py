@@ -1,77 +1,84 @@
 """What one step does otherwise than another did with the same input, in words."""
 
-import re
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Final
 
 from attrs import evolve
+from pyrsistent import PVector
 
-from loopcore.effects import (
-    CallModel,
-    Consult,
-    Effect,
-    RequestApproval,
-    RunTool,
-    Sleep,
-    call_number,
-)
-from loopcore.events import MessageAdded, Stop
-from loopcore.frozen import Json, dump_json
-from loopcore.journal.change import Both, Change
-from loopcore.journal.compare import GATES, STORING
-from loopcore.journal.folding import Step
-from loopcore.messages import Message, ToolResultMessage
+from loopcore.effects import Effect, RequestApproval, RunTool, call_number
+from loopcore.events import HookWrote, MessageAdded, Started, Stop
+from loopcore.frozen import counted, dump_json
+from loopcore.hooks import TurnUpdate
+from loopcore.journal.asked import needs, requests
+from loopcore.journal.change import Both, CallKey, Change, Writing
+from loopcore.journal.compare import GATES
+from loopcore.journal.folding import NOTHING, Step
+from loopcore.messages import AssistantMessage, Message, ToolResultMessage
 from loopcore.state import Done, Settled, Slot, State
 from loopcore.tools import ToolOutput
 from loopcore.wording import spoken
 
-SHOWING: Final = ("transform_context", "prepare_next_turn", "on_model_error")
-SETTINGS: Final = ("model", "system", "thinking", "options", "output")
+DECIDING: Final = ("after_model_call", *GATES)
+SHAPING: Final = (*DECIDING, "after_tool_call", "after_tool_result")
+REPLYING: Final = ("on_model_error", "after_model_call")
+TURNING: Final = ("prepare_next_turn",)
+WAITS: Final = "waits"
+"""Said of a call that is not decided yet."""
 
 
-def changes(both: Both, *, same_history: bool) -> Iterator[Change]:
-    """What differs in this step. What only follows from another difference is left out.
-
-    `same_history` says whether all that was stored before this step is the same.
-    """
-    if both.old.led == both.new.led:
+def changes(both: Both) -> Iterator[Change]:
+    """What differs in this step. What only follows from another difference is left out."""
+    old, new = both.old.step, both.new.step
+    if old.led == new.led:
         return
-    yield from _calls(both)
-    yield from _results(both)
-    yield from _others(both)
-    stores_same = both.old.led.get("added") == both.new.led.get("added")
-    yield from _requests(both, same_history=same_history and stores_same)
+    calls = [*_calls(both)]
+    yield from (change for _, change in calls)
+    if not calls:
+        yield from _messages(both)
+    yield from _rewritten(both)
+    here = evolve(both, same_history=both.same_history and stores_same(old, new))
+    yield from needs(here)
+    yield from requests(here)
     yield from _stops(both)
 
 
-def _calls(both: Both) -> Iterator[Change]:
+def stores_same(old: Step, new: Step | None) -> bool:
+    """Whether both store the same; None is a step that was not taken."""
+    led = new.led if new else NOTHING
+    return all(old.led.get(name) == led.get(name) for name in ("added", "replaced"))
+
+
+def calls_told(both: Both) -> dict[CallKey, bool]:
+    """The calls of which this step tells something, and whether that is how they end."""
+    return {key: WAITS not in (c.old, c.new) for key, c in _calls(both)}
+
+
+def _calls(both: Both) -> Iterator[tuple[CallKey, Change]]:
     """Calls that ran and do not, or the other way round, or with other arguments."""
-    old, new = _by_id(both.old), _by_id(both.new)
-    for effect_id in dict.fromkeys((*old, *new)):
-        was, now = old.get(effect_id), new.get(effect_id)
-        if was == now:
+    old, new = _by_key(both.old.step), _by_key(both.new.step)
+    for key in dict.fromkeys((*old, *new)):
+        was, now = old.get(key), new.get(key)
+        if was == now or key in both.known:
             continue
-        named = spoken_call(was or now)
         if isinstance(was, RunTool) and isinstance(now, RunTool):
             fates = dump_json(was.arguments), dump_json(now.arguments)
         else:
-            old_fate = _fate(both.old.state, was, effect_id)
-            fates = old_fate, _fate(both.new.state, now, effect_id)
-        yield both.change(named, fates, GATES, call_number(effect_id))
+            old_state, new_state = both.old.step.state, both.new.step.state
+            fates = _fate(old_state, was, key), _fate(new_state, now, key)
+        where = Writing(DECIDING, call=key)
+        yield key, both.change(spoken_call(was or now), fates, where)
 
 
-def _by_id(step: Step) -> dict[str, Effect]:
-    """The calls that are run or asked about, by their place."""
-    kinds = RunTool, RequestApproval
-    asked = (effect for effect in step.effects.perform if isinstance(effect, kinds))
-    return {_place(effect.id): effect for effect in asked}
-
-
-def _place(effect_id: str) -> str:
-    """Where a call stands, whether it is run or asked about."""
-    head, _, number = effect_id.rpartition(".")
-    return f"{head.rpartition('.')[0]}.{number}"
+def _by_key(step: Step) -> dict[CallKey, Effect]:
+    """The calls that are run or asked about."""
+    started = (event for event in step.effects.tell if isinstance(event, Started))
+    return {
+        (event.run_id, event.turn, call_number(event.effect.id)): event.effect
+        for event in started
+        if isinstance(event.effect, RunTool | RequestApproval)
+    }
 
 
 def spoken_call(effect: Effect | None) -> str:
@@ -81,114 +88,100 @@ def spoken_call(effect: Effect | None) -> str:
     return spoken(effect) if isinstance(effect, RequestApproval) else ""
 
 
-def _fate(state: State, effect: Effect | None, place: str) -> str:
+def _fate(state: State, effect: Effect | None, key: CallKey) -> str:
     match effect:
         case RunTool():
             return "runs"
         case RequestApproval():
             return f"asks: {effect.question}" if effect.question else "asks"
         case _:
-            return _settled(state, call_number(place))
+            owner = _run(state, key[0])
+            return _settled(owner, key[2]) if owner else "does not run"
+
+
+def _run(state: State, run_id: str) -> State | None:
+    """The run of this name: this one, or one within it."""
+    if state.run_id == run_id:
+        return state
+    found = (_run(child, run_id) for child in state.children)
+    return next(filter(None, found), None)
 
 
 def _settled(state: State, number: int) -> str:
     """How a call that is neither run nor asked about ended, as far as it has."""
-    results = list[ToolResultMessage | ToolOutput | None]()
+    results = list[ToolResultMessage]()
     for message in reversed(state.transcript):
         if not isinstance(message, ToolResultMessage):
             break
         results.insert(0, message)
-    ready = [*map(_ready, state.turn.slots)] if state.turn else []
-    result = dict(enumerate(ready or results)).get(number)
-    if result:
-        return f"{result.outcome}: {result.text!r}"
-    return f"stopped: {state.stop}" if state.stop else "does not run"
+    slots = [*map(_ready, state.turn.slots)] if state.turn else []
+    said = dict(enumerate(slots or map(_outcome, results))).get(number)
+    return said or (f"stopped: {state.stop}" if state.stop else "does not run")
 
 
-def _ready(slot: Slot) -> ToolResultMessage | ToolOutput | None:
+def _ready(slot: Slot) -> str:
     match slot:
-        case Done():
-            return slot.message
-        case Settled():
-            return slot.output
+        case Done(message=result) | Settled(output=result):
+            return _outcome(result)
         case _:
-            return None
+            return WAITS
 
 
-def _results(both: Both) -> Iterator[Change]:
+def _outcome(result: ToolResultMessage | ToolOutput) -> str:
+    return f"{result.outcome}: {result.text!r}"
+
+
+def _messages(both: Both) -> Iterator[Change]:
     """Messages that are stored otherwise, but for the results of calls told already."""
-    if _by_id(both.old).keys() != _by_id(both.new).keys():
-        return
-    old, new = _added(both.old), _added(both.new)
-    if _has_results(old) != _has_results(new):  # one batch is over sooner: that is told
-        old, new = _no_results(old), _no_results(new)
+    old, new = _added(both.old.step), _added(both.new.step)
+    for run_id in dict.fromkeys((*old, *new)):
+        pair = old.get(run_id, []), new.get(run_id, [])
+        if (
+            len({*map(_has_results, pair)}) > 1
+        ):  # one batch is over sooner: that is told
+            pair = _no_results(pair[0]), _no_results(pair[1])
+        yield from _in_one_run(both, *pair)
+
+
+def _in_one_run(
+    both: Both, old: list[MessageAdded], new: list[MessageAdded]
+) -> Iterator[Change]:
     place = 0
     for was, now in zip_longest(old, new):
-        is_result = isinstance(was or now, ToolResultMessage)
-        if was != now:
-            points, n = (RESULTS, place) if is_result else (MESSAGES, None)
-            fates = _said(was), _said(now)
-            yield both.change(_named(was or now), fates, points, n)
+        one = was or now
+        is_result = isinstance(one.message, ToolResultMessage)
+        key = (one.run_id, one.turn, place) if is_result else None
         place += is_result
+        said, says = (event.message if event else None for event in (was, now))
+        if said != says and not (key and both.known.get(key)):
+            where = Writing(_points(one.message), call=key)
+            yield both.change(_named(one.message), (_said(said), _said(says)), where)
 
 
-RESULTS: Final = (*STORING, *GATES)
-MESSAGES: Final = (*STORING, "prepare_next_turn")
+def _points(message: Message) -> tuple[str, ...]:
+    match message:
+        case ToolResultMessage():
+            return SHAPING
+        case AssistantMessage():
+            return REPLYING
+        case _:
+            return TURNING
 
 
-def _has_results(messages: list[Message]) -> bool:
-    return any(isinstance(message, ToolResultMessage) for message in messages)
+def _added(step: Step) -> dict[str, list[MessageAdded]]:
+    found: dict[str, list[MessageAdded]] = {}
+    for event in step.effects.tell:
+        if isinstance(event, MessageAdded):
+            found.setdefault(event.run_id, []).append(event)
+    return found
 
 
-def _no_results(messages: list[Message]) -> list[Message]:
-    return [m for m in messages if not isinstance(m, ToolResultMessage)]
+def _has_results(added: list[MessageAdded]) -> bool:
+    return any(isinstance(event.message, ToolResultMessage) for event in added)
 
 
-def _others(both: Both) -> Iterator[Change]:
-    """Services that are asked, and waits."""
-    old, new = _outside(both.old), _outside(both.new)
-    for effect_id in dict.fromkeys((*old, *new)):
-        was, now = old.get(effect_id), new.get(effect_id)
-        if was != now:
-            named = _named_effect(was or now)
-            found = both.change(
-                named, (_wanted(was), _wanted(now)), ("on_model_error",)
-            )
-            yield _by_need(found, effect_id)
-
-
-def _outside(step: Step) -> dict[str, Consult | Sleep]:
-    kinds = Consult, Sleep
-    return {e.id: e for e in step.effects.perform if isinstance(e, kinds)}
-
-
-def _named_effect(effect: Consult | Sleep | None) -> str:
-    return f"service {effect.service}" if isinstance(effect, Consult) else "wait"
-
-
-def _wanted(effect: Consult | Sleep | None) -> str:
-    match effect:
-        case Consult():
-            return f"asked: {dump_json(effect.data)}"
-        case Sleep():
-            return f"{effect.seconds:g} s"
-        case None:
-            return "none"
-
-
-def _by_need(change: Change, effect_id: str) -> Change:
-    """A need's id ends with its point, its attempt, its hook and its name."""
-    found = NEED.search(effect_id)
-    return evolve(change, hook=found[2], point=found[1]) if found else change
-
-
-NEED: Final = re.compile(r"\.([a-z_]+)\.[0-9]+\.([^.]+)\.[^.]+$")
-
-
-def _added(step: Step) -> list[Message]:
-    return [
-        event.message for event in step.effects.tell if isinstance(event, MessageAdded)
-    ]
+def _no_results(added: list[MessageAdded]) -> list[MessageAdded]:
+    return [e for e in added if not isinstance(e.message, ToolResultMessage)]
 
 
 def _named(message: Message) -> str:
@@ -206,46 +199,50 @@ def _said(message: Message | None) -> str:
     return text
 
 
-def _requests(both: Both, *, same_history: bool) -> Iterator[Change]:
-    old = {e.id: e for e in both.old.effects.perform if isinstance(e, CallModel)}
-    new = {e.id: e for e in both.new.effects.perform if isinstance(e, CallModel)}
-    for effect_id in old.keys() & new.keys():
-        was, now = old[effect_id], new[effect_id]
-        changed = [n for n in SETTINGS if getattr(was, n) != getattr(now, n)]
-        for name in changed:
-            fates = _short(was, name), _short(now, name)
-            yield _in_turn(both.change(f"request: {name}", fates, SHOWING), both)
-        if was.tools != now.tools:
-            fates = _tools(was), _tools(now)
-            yield _in_turn(both.change("request: tools", fates, SHOWING), both)
-        if same_history and was.messages != now.messages:
-            counts = f"{len(was.messages)} messages", f"{len(now.messages)} messages"
-            yield _in_turn(both.change("shown to the model", counts, SHOWING), both)
+def _rewritten(both: Both) -> Iterator[Change]:
+    """A transcript that a hook puts in the place of what is stored."""
+    old, new = both.old.step, both.new.step
+    if old.led.get("replaced") != new.led.get("replaced"):
+        fates = _transcripts(old), _transcripts(new)
+        where = Writing(TURNING, field="transcript")
+        yield both.change("stored messages", fates, where)
 
 
-def _in_turn(change: Change, both: Both) -> Change:
-    """A request is of the turn that it begins."""
-    return evolve(change, turn=max(both.old.state.turns, 1))
+def _transcripts(step: Step) -> str:
+    counts = [
+        counted(len(event.update.transcript), "message")
+        for event in step.effects.tell
+        if isinstance(event, HookWrote) and _rewrites(event)
+    ]
+    return f"rewritten: {', '.join(counts)}" if counts else "as they are"
 
 
-def _short(request: CallModel, name: str) -> str:
-    value: Json = getattr(request, name)
-    return (value if isinstance(value, str) else dump_json(value)) or "none"
-
-
-def _tools(request: CallModel) -> str:
-    return ", ".join(spec.name for spec in request.tools) or "none"
+def _rewrites(event: HookWrote) -> bool:
+    match event.update:
+        case TurnUpdate(transcript=PVector()):
+            return True
+        case _:
+            return False
 
 
 def _stops(both: Both) -> Iterator[Change]:
-    was, now = both.old.state.stop, both.new.state.stop
-    if was == now:
+    old, new = both.old.step, both.new.step
+    was, now = old.state.stop, new.state.stop
+    if was == now or (now is None and _is_behind(old, new)):
         return
     who = now or was
     assert who is not None  # noqa: S101  # they differ
-    points = STORING if who.reason == "terminated" else ()
-    found = both.change("stop", (_stop(was), _stop(now)), points)
+    points = SHAPING[::-1] if who.reason == "terminated" else ()
+    found = both.change(
+        "stop", (_stop(was), _stop(now)), Writing(points, field="terminate")
+    )
     yield _by(found, who)
+
+
+def _is_behind(old: Step, new: Step) -> bool:
+    """Whether the new run is in a batch that the old one ended: how it ends is not known."""
+    ended, ends = (_added(step).get(step.state.run_id, []) for step in (old, new))
+    return _has_results(ended) and not _has_results(ends)
 
 
 def _by(change: Change, stop: Stop) -> Change:

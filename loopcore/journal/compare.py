@@ -41,6 +41,9 @@ WRITERS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The points at which a hook can have written what differs."""
 
+SETTINGS: Final = ("model", "system", "tools", "thinking", "options", "output")
+"""Fields of a request that stand under the same name in an update."""
+
 
 @frozen
 class Found:
@@ -204,10 +207,12 @@ class Inquiry:
         stopped = "stop" in self._step.led and "stop" not in self._step.entry.led
         if found.kind == "stop" or (stopped and found.now is None):
             return self._stopper()
-        points = WRITERS.get(found.kind, ())
+        points, field = WRITERS.get(found.kind, ()), found.field
         events = [e for e in self._step.effects.tell if isinstance(e, HookWrote)]
-        now = [(e.hook, e.point) for e in events if e.point in points]
-        then = [(h, p) for h, p, _ in self._step.entry.wrote if p in points]
+        said = [(e.hook, e.point, e.update.written) for e in events]
+        now = [(h, p) for h, p, names in said if p in points and _may(field, names)]
+        wrote = self._step.entry.wrote
+        then = [(h, p) for h, p, names in wrote if p in points and _may(field, names)]
         new = [pair for pair in now if pair not in then]
         gone = [pair for pair in then if pair not in now]
         return next(iter([*new, *gone, *now[::-1]]), ("", ""))
@@ -225,6 +230,11 @@ def _as_recorded(config: AnyConfig, journal: Journal) -> AnyConfig:
     known = journal.hooks
     hooks = [hook for hook in config.hooks if known.get(hook.name) == hook_digest(hook)]
     return config if len(hooks) == len(config.hooks) else evolve(config, hooks=hooks)
+
+
+def _may(field: str, written: Iterable[str]) -> bool:
+    """Whether who wrote these can have made the difference in that field."""
+    return field not in SETTINGS or field in written
 
 
 def _stop(stop: Json) -> str | None:

@@ -72,7 +72,9 @@ class Divergence(Exception):
             return f"the run stopped as {self.recorded!r}, now as {self.now!r}"
         if self.field:
             return f"{self.named} differs in {self.field}{self.values}"
-        return f"{self.named} {WAS[self.recorded is None, self.now is None]}"
+        both_known = self.recorded is not None and self.now is not None
+        values = self.values if both_known else ""
+        return f"{self.named} {WAS[self.recorded is None, self.now is None]}{values}"
 
     @property
     def values(self) -> str:

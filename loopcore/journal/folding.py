@@ -8,7 +8,7 @@ from attrs import frozen
 from returns.result import Failure
 
 from loopcore.config import AnyConfig
-from loopcore.frozen import Json
+from loopcore.frozen import FrozenDict, Json
 from loopcore.inputs import Input
 from loopcore.journal.digests import Digests
 from loopcore.journal.journal import Journal, refuse_no_journal
@@ -16,6 +16,9 @@ from loopcore.journal.ledger import Ledger
 from loopcore.journal.lines import Entry
 from loopcore.reducer import Effects, deliver, step
 from loopcore.state import Rejected, State
+
+NOTHING: Final[FrozenDict[Json]] = FrozenDict()
+"""What a step leads to that was not taken."""
 
 
 @frozen

@@ -10,7 +10,7 @@ from loopcore.effects import CallModel
 from loopcore.frozen import Json
 from loopcore.inputs import Answer
 from loopcore.journal.digests import Digests
-from loopcore.journal.folding import Refused, Step, steps
+from loopcore.journal.folding import NOTHING, Refused, Step, steps
 from loopcore.journal.journal import Journal
 from loopcore.journal.ledger import Ledger
 from loopcore.journal.lines import Entry
@@ -36,10 +36,10 @@ class Other:
 
     def take(self, one: Step) -> Step | None:
         """The step that it takes with the same input, if that fits."""
-        if not self._fits(one.entry):
-            return None
-        placed = deliver(self.state, one.input, at=one.entry.at)
-        if isinstance(placed, Failure):
+        fits = self._fits(one.entry)
+        placed = deliver(self.state, one.input, at=one.entry.at) if fits else None
+        if placed is None or isinstance(placed, Failure):
+            self._compare(one.led, NOTHING)
             return None
         before, (after, effects) = self.state, step(self._config, placed.unwrap())
         led = self._ledger.entry(after, effects)

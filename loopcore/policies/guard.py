@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
+from loopcore.frozen import UNSET
 from loopcore.hiding import Pattern, hide_json, hide_message, hide_part, hider
 from loopcore.hooks import (
     Ask,
@@ -78,7 +79,10 @@ def redact(*patterns: Pattern, replacement: str = "[redacted]") -> Hooks:
         same = all(a is b for a, b in zip(said, view.messages, strict=True))
         if same and system == view.system:
             return None
-        return ContextUpdate(view.messages if same else said, system=system)
+        messages = UNSET if same else said
+        return ContextUpdate(
+            messages, system=UNSET if system == view.system else system
+        )
 
     return Hooks(
         "redact", fail_closed=True, after_tool_result=result, transform_context=shown
