@@ -200,6 +200,19 @@ def test_words_may_say_more_than_the_status(status: int, body: Json, kind: str) 
 
 
 @pytest.mark.parametrize(
+    "message",
+    [
+        "Invalid schema for function 'rate_limit': schema must have type 'object'",
+        "Invalid tool name: `content_filter`",
+        'Unknown parameter: "moderation"',
+        "tools.0: tool 'credit balance' has no description",
+    ],
+)
+def test_the_name_of_a_tool_says_nothing(message: str) -> None:
+    assert fault(400, said(message)).kind == "bad_request"
+
+
+@pytest.mark.parametrize(
     ("body", "message"),
     [
         (said("m", metadata={"raw": "upstream says no"}), "m: upstream says no"),

@@ -123,9 +123,16 @@ GENERAL: Final[tuple[tuple[re.Pattern[str], Fault], ...]] = (
 """Words that are looked at where there is no status."""
 
 
+_NAMES: Final = re.compile(
+    r"\b(function|tool|parameter|argument|field|property)s?( name)?:? "
+    r"([`'\"])[^`'\"]{0,64}\3"
+)
+"""Names that somebody gave, whatever words these are made of."""
+
+
 def kind_of(status: int | None, said: Complaint) -> Fault:
     """The kind of fault: specific words first, then the status, then general words."""
-    words = f"{said.words} {said.message}".lower()
+    words = _NAMES.sub("", f"{said.words} {said.message}".lower())
     if status in UNCLEAR and not THROTTLED.search(words):
         if OVERFLOW.search(words):
             return "context_overflow"
