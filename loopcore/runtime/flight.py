@@ -27,9 +27,18 @@ class Flight:
         self.effect, self._state = effect, state
         self._now, self._watch = interpreter.now, watch
         self._partial, self._open = Partial(), True
+        # No task of the loop's factory: an eager one would perform at once, and what that
+        # tells and is answered with would find no flight.
         perform = interpreter.perform(effect, self._tell)
-        self.task = asyncio.create_task(perform, name=effect.id)
+        loop = asyncio.get_running_loop()
+        self.task = asyncio.Task(perform, loop=loop, name=effect.id)
         self.task.add_done_callback(self._close)
+
+    @property
+    def arrived(self) -> bool:
+        """Whether its answer is here, and was not taken yet."""
+        task = self.task
+        return task.done() and not task.cancelled() and task.exception() is None
 
     def leave(self) -> None:
         """It is no longer wanted: nothing more is told, and it is to end."""

@@ -46,7 +46,7 @@ class Live(Generic[T]):
         self._leaving: list[asyncio.Task[Answer | None]] = []
         self._not_here: set[str] = set()
         self._untold, self._telling = deque[Event](), False
-        self._woken = asyncio.Event()
+        self._woken, self._closed = asyncio.Event(), False
 
     def begin(self, given: tuple[Given, ...], journal: JournalLike | None) -> None:
         """Take these first. If one is refused, nothing is recorded or performed."""
@@ -85,23 +85,35 @@ class Live(Generic[T]):
 
     async def move(self) -> bool:
         """Perform what is wanted until something happens; False if nothing more can."""
-        leaving, self._leaving = self._leaving, []
-        await ended(leaving)
-        self._start()
+        await self._left()
+        if not self._closed:  # meanwhile
+            self._start()
         if not self._flights:
             self._rest()
             return False
         await self._woken.wait()
-        self._land()
+        self.land()
+        self._refuse_broken()
         self._woken.clear()
         return True
 
+    def land(self) -> None:
+        """Take the answers that have arrived; of a tie, by their place in the run."""
+        for effect in self.state.waiting:
+            flight = self._flights.get(effect.id)
+            if flight and flight.arrived:
+                del self._flights[effect.id]
+                self._answer(effect, flight.task.result())
+
     async def close(self) -> None:
-        """Cancel what is in flight, and wait until it has ended."""
-        self._leave(list(self._flights))
-        leaving, self._leaving = self._leaving, []
-        await ended(leaving)
-        self._rest()
+        """Take what has arrived, cancel the rest of what is in flight, and await its end."""
+        self._closed = True
+        try:
+            self.land()
+        finally:
+            self._leave(list(self._flights))
+            await self._left()
+            self._rest()
 
     def drop(self) -> None:
         """Cancel what is in flight, where nobody can wait."""
@@ -131,7 +143,11 @@ class Live(Generic[T]):
         self._go_to(*total(self.state, moves))
 
     def _rest(self) -> None:
-        """Nothing is under way: the journal is whole, and others may have its file."""
+        """Nothing is under way: the journal is whole, and others may have its file.
+
+        What is said next may be followed in another event loop.
+        """
+        self._woken = asyncio.Event()
         if self._recording:
             self._recording.close()
 
@@ -147,6 +163,11 @@ class Live(Generic[T]):
             flight = self._flights.pop(key)
             flight.leave()
             self._leaving.append(flight.task)
+
+    async def _left(self) -> None:
+        """Wait until what was cancelled has ended, whoever else waits for it."""
+        await ended(self._leaving)
+        self._leaving = [task for task in self._leaving if not task.done()]
 
     def _tell(self, *events: Event) -> None:
         """Tell of these once all before them are told: whoever hears may say something."""
@@ -183,13 +204,11 @@ class Live(Generic[T]):
         if self._recording and ids:
             getattr(self._recording, what)(ids)
 
-    def _land(self) -> None:
-        """Take the answers that have arrived; of a tie, by their place in the run."""
-        for effect in self.state.waiting:
-            flight = self._flights.get(effect.id)
-            if flight and flight.task.done():
-                del self._flights[effect.id]
-                self._answer(effect, flight.task.result())
+    def _refuse_broken(self) -> None:
+        """Raise what was raised in the place of an answer."""
+        for flight in self._flights.values():
+            if flight.task.done():
+                flight.task.result()
 
     def _answer(self, effect: Effect, answer: Answer | None) -> None:
         if answer is None:

@@ -54,8 +54,10 @@ class Stream(Generic[T]):
 
     async def _close(self) -> None:
         self._over = self._closed = True
-        self._events.clear()
-        await self._live.close()
+        try:
+            await self._live.close()
+        finally:
+            self._events.clear()
 
     def __del__(self) -> None:
         self._live.drop()
@@ -63,8 +65,9 @@ class Stream(Generic[T]):
     def send(self, *given: Given) -> None:
         """Give these to the run; they are taken at once, all or none.
 
-        An abort keeps what models had streamed. One that comes when the run has just
-        stopped is too late to matter, and no mistake.
+        An abort keeps what models had streamed, and each answer that has arrived, be it
+        that nobody asked for events since. One that comes when the run has just stopped is
+        too late to matter, and no mistake.
 
         Raises:
             Rejected: saying why one cannot be taken.
@@ -72,6 +75,8 @@ class Stream(Generic[T]):
         """
         if self._closed:
             raise RuntimeError(LEFT)
+        if any(isinstance(one, Abort) for one in given):
+            self._live.land()
         if self.state.stop:
             given = tuple(one for one in given if not isinstance(one, Abort))
         self._live.give(*given)
