@@ -439,6 +439,26 @@ def limited(size: int | None) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.parametrize("flush", ["input", "turn", "none"])
+def test_a_file_that_somebody_removed_keeps_nothing_and_that_is_said(
+    tmp_path: Path, flush: Any
+) -> None:
+    """It would be written to the end, and be gone with the last line."""
+    path = tmp_path / "r.jsonl"
+
+    @tool
+    def clean() -> None:
+        """Remove what is there."""
+        path.unlink(missing_ok=True)
+
+    model = ScriptedModel(ToolCall("clean"), "done")
+    made = LoopConfig(model=model, tools=[clean])
+    journal = Recorder(path, flush=flush)
+
+    with pytest.raises(JournalError, match="somebody removed it while it was written"):
+        run_sync(made, Interpreter(model, clean), "go", journal=journal)
+
+
 def test_a_disk_that_is_full_at_first_is_not_in_the_way_later(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     start = State.start(config(), run_id="r1")

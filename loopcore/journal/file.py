@@ -16,6 +16,10 @@ BUSY: Final = (
     "somebody else writes to it. A journal has one writer: wait until the other run is "
     "over, or give journal= another path."
 )
+GONE: Final = (
+    "somebody removed it while it was written, so nothing more would be kept. Give journal= "
+    "a path that stays."
+)
 TAKEN: Final = "A journal is of one run, and there is one"
 
 
@@ -50,11 +54,14 @@ class JournalFile:
             _lock(file)
         except OSError:
             raise JournalError(str(self.path), 0, BUSY) from None
-        if not os.fstat(file).st_nlink:  # its writer has just removed it
+        if not self._has_name():  # its writer has just removed it
             raise JournalError(str(self.path), 0, BUSY)
         self.size = self._file.seek(0, os.SEEK_END)
         if new and self.size:
             raise FileExistsError(EEXIST, TAKEN, str(self.path))
+
+    def _has_name(self) -> bool:
+        return os.fstat(self._file.fileno()).st_nlink > 0
 
     def text(self) -> bytes:
         """All that is in it."""
@@ -72,8 +79,11 @@ class JournalFile:
         Raises:
             OSError: if that fails. Then nothing of it is in the file, and a file that
                 would hold nothing is removed: it would be in the way of another try.
+            JournalError: if the file has no name any more.
         """
         try:
+            if not self._has_name():
+                raise JournalError(str(self.path), 0, GONE)  # noqa: TRY301  # as a full disk
             self._write(text)
             if sync:
                 self._sync()
@@ -85,8 +95,12 @@ class JournalFile:
     def close(self) -> None:
         """Let others have the file. One that holds nothing is removed."""
         if not self.size and not self._file.closed:
-            self.path.unlink(missing_ok=True)
+            self._remove()
         self._file.close()
+
+    def _remove(self) -> None:
+        if self._has_name():  # else what has it now is somebody else's
+            self.path.unlink(missing_ok=True)
 
     def _write(self, text: bytes) -> None:
         self._file.seek(self.size)
@@ -103,7 +117,7 @@ class JournalFile:
         if self.size:
             self._file.truncate(self.size)
         else:
-            self.path.unlink(missing_ok=True)
+            self._remove()
             self._file.close()
 
 
