@@ -409,6 +409,34 @@ class TestCalls:
         other = shown(used(signed, model="a:b"))[0]["tool_calls"][0]
         assert "extra_content" not in other
 
+    @pytest.mark.parametrize("own", [True, False])
+    @pytest.mark.parametrize(
+        ("name", "needed"),
+        [
+            *(("gemini-3.8-flash", True), ("gemini-flash-latest", True)),
+            *(("models/gemini-2.5-pro", False), ("gemma-4", False)),
+        ],
+    )
+    def test_carry_a_stand_in_where_they_may_not_go_without(
+        self, name: str, *, needed: bool, own: bool
+    ) -> None:
+        """Gemini 3: "Function call is missing a thought_signature", also over this wire.
+
+        https://ai.google.dev/gemini-api/docs/thought-signatures
+        """
+        model, signature = f"gemini:{name}", '{"google": {"thought_signature": "s"}}'
+        maker = model if own else "a:b"
+        first = ToolCall("look", {}, "c1", signature=signature)
+        said = used(first, call("c2"), model=maker)
+        history = [USER, said, result("c1"), result("c2"), USER]
+        sent = json.loads(encode(CallModel("i", model, history), GEMINI).body)
+        signed = [
+            one.get("extra_content", {}).get("google", {}).get("thought_signature")
+            for one in sent["messages"][1]["tool_calls"]
+        ]
+        other = "skip_thought_signature_validator" if needed else None
+        assert signed == ["s" if own else other, None]
+
     @pytest.mark.parametrize("signature", ["opaque", "[1]", "7"])
     def test_do_not_carry_what_another_wire_attached(self, signature: str) -> None:
         signed = ToolCall("look", {}, "c", signature=signature)

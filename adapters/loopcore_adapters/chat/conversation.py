@@ -51,8 +51,11 @@ SYSTEM: Final = b'{"role":"system"'
 ENDING: Final = written({"role": "user", "content": GO_ON})
 
 
-Called: TypeAlias = tuple[tuple[str, ...], bool, frozenset[str]]
-"""The ids of a reply's calls, whether the model's own reply it is, and the tools there are."""
+Called: TypeAlias = tuple[tuple[str, ...], bool, frozenset[str], bool]
+"""The ids of a reply's calls, whether the model's own reply it is, the tools there are.
+
+And whether the first call has to carry something of the model's.
+"""
 
 
 @define
@@ -80,8 +83,11 @@ class Conversation:
     beginnings: Beginnings[Spoken]
     _tools: frozenset[str] = field(init=False)
     _stands: Spoken = field(init=False)
+    _carries: bool = field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        extra, name = self.dialect.call_extra, self.call.model.partition(":")[2]
+        self._carries = bool(extra and extra[0].fullmatch(name))
         self._tools = frozenset(spec.name for spec in self.call.tools)
         self._stands = self._begin()
 
@@ -143,12 +149,13 @@ class Conversation:
 
     def _reply(self, message: AssistantMessage, names: tuple[str, ...]) -> bytes:
         own = message.model == self.call.model
-        key = (names, own, self._tools if names else frozenset[str]())
+        tools = self._tools if names else frozenset[str]()
+        key = (names, own, tools, self._carries)
         return self.pieces.get(message, key, self._make_reply)
 
     def _make_reply(self, message: AssistantMessage, key: Called) -> bytes:
         """The assistant's message; nothing for a reply with neither text nor calls."""
-        names, own, tools = key
+        names, own, tools, carries = key
         said = message.text if message.text.strip() else None
         if not said and not names:
             return b""
@@ -159,6 +166,10 @@ class Conversation:
                 _call(made, name, tools) | (_extra(made) if own else {})
                 for made, name in zip(message.calls, names, strict=True)
             ]
+        if names and carries and self.dialect.call_extra:
+            wire["tool_calls"][0].setdefault(
+                "extra_content", self.dialect.call_extra[1]
+            )
         return written(wire)
 
     def _results(

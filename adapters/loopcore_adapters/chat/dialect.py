@@ -24,6 +24,8 @@ class Dialect:
         images: whether it takes pictures; else each run of them becomes a stand-in.
         call_id: which call ids it takes as they are.
         call_id_length: how long the others are made.
+        call_extra: the names of models that refuse a reply whose first call carries nothing
+            of theirs, such as another model's, and what stands in for it.
         efforts: how it is asked to think, by level; a level that is not here is not sent.
         by_name: the same for some models, by their names, that are asked otherwise.
         least: what is asked of models that know no "off" as the others do, or no effort.
@@ -51,6 +53,7 @@ class Dialect:
     images: bool = True
     call_id: re.Pattern[str] = re.compile(r"[\w.:-]{1,64}", re.ASCII)
     call_id_length: int = 40
+    call_extra: tuple[re.Pattern[str], Mapping[str, Json]] | None = None
     efforts: Efforts = field(factory=dict[str, Mapping[str, Json]])
     by_name: tuple[tuple[re.Pattern[str], Efforts], ...] = ()
     least: Least = ()

@@ -12,6 +12,8 @@ from loopcore_adapters.efforts import Efforts
 from loopcore_adapters.loose import Json
 
 LEVELS: Final = ("low", "medium", "high")
+UNSIGNED: Final = "skip_thought_signature_validator"
+"""What Google's guide to thought signatures names for calls of other models."""
 
 
 def _switched(off: Json, on: Json, *, graded: bool = False) -> Efforts:
@@ -53,7 +55,15 @@ XAI: Final = Dialect(efforts=effort(), least=known.XAI)
 ANTHROPIC: Final = Dialect(output="prompt")
 """It passes over both `response_format` and `reasoning_effort`."""
 
-GEMINI: Final = Dialect(efforts=effort(), least=known.GEMINI, output_with_tools=False)
+GEMINI: Final = Dialect(
+    call_extra=(
+        re.compile(r".*gemini-(?![12]\b).*"),
+        {"google": {"thought_signature": UNSIGNED}},
+    ),
+    efforts=effort(),
+    least=known.GEMINI,
+    output_with_tools=False,
+)
 """Models before Gemini 3 refuse a schema beside tools."""
 
 DEEPSEEK: Final = Dialect(
