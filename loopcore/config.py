@@ -160,7 +160,9 @@ class LoopConfig(Generic[T]):
         """This configuration as a tool of another one, with one argument, `prompt`.
 
         `timeout`, in seconds, aborts the nested run; what a person takes to decide counts.
-        An interpreter of the outer run needs the model and tools of this one, too.
+        An interpreter of the outer run needs the model and tools of this one, too. Hooks
+        and inputs may offer it where `tools` of the outer configuration has it, by which
+        its run is found; elsewhere it is a tool that nobody can run.
 
         Raises:
             ValueError: for a name that model services do not take.

@@ -232,6 +232,18 @@ def test_the_parents_hooks_may_block_a_nested_run() -> None:
     assert [e.run_id for e in run.events(RunStart)] == ["r"]
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_a_hook_offers_a_nested_run_that_the_configuration_has(known: bool) -> None:  # noqa: FBT001
+    """D76: what else it offers is asked of the interpreter, as any tool is."""
+    tool = child().as_tool("ask", "Ask.")
+    hook = Hooks("h", transform_context=lambda _: ContextUpdate(tools=[tool]))
+    run = begin(config(hook, tools=[tool] if known else "a"))
+
+    run = run.says(call("ask", prompt="How long?"))
+
+    assert [type(e) for e in run.state.waiting] == [CallModel if known else RunTool]
+
+
 def test_a_gates_wish_to_end_reaches_a_nested_runs_result() -> None:
     gate = Hooks("h", before_tool_call=Spy(ToolCallUpdate(terminate=True)))
 
