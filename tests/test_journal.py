@@ -294,6 +294,29 @@ def test_a_new_file_is_on_the_disk_with_its_name(
     assert synced.count(True) == 1
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_process_that_was_forked_meanwhile_does_not_keep_the_file(
+    tmp_path: Path,
+) -> None:
+    """Pools of processes are, on Linux, and live on: a run could not go on in its file."""
+    path = tmp_path / "r.jsonl"
+    start = State.start(config(), run_id="r1")
+    read, write = os.pipe()
+    with Recorder(path).open(config(), start) as recording:
+        state, _ = recording.advance(config(), start, "Hi!").unwrap()
+        if not (child := os.fork()):
+            os.close(write)
+            os.read(read, 1)  # until it is told that it may end
+            os._exit(0)
+
+    try:
+        Recorder(path).open(config(), state).close()
+    finally:
+        os.close(write)
+        os.close(read)
+        os.waitpid(child, 0)
+
+
 def test_a_file_that_was_changed_while_its_run_rested_is_refused(
     tmp_path: Path,
 ) -> None:

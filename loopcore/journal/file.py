@@ -37,7 +37,7 @@ class JournalFile:
     """
 
     def __init__(self, path: Path, *, new: bool) -> None:
-        self.path = path
+        self.path, self._process = path, os.getpid()
         if new:
             path.parent.mkdir(parents=True, exist_ok=True)
         opener = private if new else None
@@ -94,8 +94,12 @@ class JournalFile:
 
     def close(self) -> None:
         """Let others have the file. One that holds nothing is removed."""
-        if not self.size and not self._file.closed:
+        if self._file.closed:
+            return
+        if not self.size:
             self._remove()
+        if os.getpid() == self._process:  # a fork of it has no say in this
+            _unlock(self._file.fileno())
         self._file.close()
 
     def _remove(self) -> None:
@@ -132,6 +136,9 @@ if sys.platform == "win32":
         os.lseek(file, _FAR, os.SEEK_SET)
         msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
 
+    def _unlock(file: int) -> None:
+        """The system does, as the file is closed: nobody else has it open."""
+
 else:
     import fcntl
 
@@ -146,3 +153,7 @@ else:
     def _lock(file: int) -> None:
         """Hold the file, or raise OSError."""
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _unlock(file: int) -> None:
+        """Let it go at once: what was forked meanwhile has the file open, too."""
+        fcntl.flock(file, fcntl.LOCK_UN)
