@@ -428,7 +428,7 @@ class TestCalls:
         maker = model if own else "a:b"
         first = ToolCall("look", {}, "c1", signature=signature)
         said = used(first, call("c2"), model=maker)
-        history = [USER, said, result("c1"), result("c2"), USER]
+        history: list[Message] = [USER, said, result("c1"), result("c2"), USER]
         sent = json.loads(encode(CallModel("i", model, history), GEMINI).body)
         signed = [
             one.get("extra_content", {}).get("google", {}).get("thought_signature")
