@@ -20,13 +20,14 @@ from loopcore import (
     Text,
     Thinking,
     ToolCall,
+    ToolOutput,
     ToolSpec,
     Usage,
     UserMessage,
     Withdraw,
     deliver,
 )
-from loopcore.frozen import BITS
+from loopcore.frozen import BITS, DEPTH, Json
 from loopcore.hooks import ContextUpdate, Hooks, RetryUpdate
 from loopcore.inputs import Respond
 from loopcore.messages import Part
@@ -167,3 +168,30 @@ def test_a_run_goes_on_whatever_it_has_spent(spent: Usage) -> None:
 
     assert "done" == run.reason
     assert run.state == State.loads(run.state.dumps()).unwrap()
+
+
+def nested(depth: int) -> Json:
+    """A list in a list, so many deep."""
+    return (nested(depth - 1),) if depth else 1
+
+
+DEEP = nested(DEPTH)
+DEEPEST: dict[str, Callable[[], State]] = {
+    "arguments": lambda: begin(config()).says(call("a", x=DEEP)).state,
+    "options": lambda: held(options={"x": DEEP}),
+    "memo": lambda: held(Hooks("h", memo=DEEP, transform_context=lambda _: [])),
+    "schema": lambda: held(tools=[ToolSpec("a", "", {"x": DEEP})]),
+    "details": lambda: ran(ToolOutput("", details=DEEP)),
+}
+
+
+def ran(output: ToolOutput) -> State:
+    """A run whose one tool gave this, and that waits for another."""
+    return begin(config()).says(call("a"), call("b")).ran("a", output).state
+
+
+@pytest.mark.parametrize("name", DEEPEST)
+def test_as_deep_as_json_is_taken_it_is_loaded(name: str) -> None:
+    state = DEEPEST[name]()
+
+    assert state == State.loads(state.dumps()).unwrap()

@@ -5,7 +5,16 @@ from typing import Any, Final, cast
 
 from loopcore.codec.error import DecodeError, none_of, not_json, too_large, wrong
 from loopcore.codec.kinds import Code, Kind
-from loopcore.frozen import BITS, FrozenDict, Json, NotJson, clean, freeze, vector
+from loopcore.frozen import (
+    BITS,
+    FrozenDict,
+    Json,
+    NotJson,
+    clean,
+    freeze,
+    freeze_object,
+    vector,
+)
 
 
 def frozen_json(data: Json) -> Json:
@@ -17,8 +26,11 @@ def frozen_json(data: Json) -> Json:
 
 
 def json_object(data: Json) -> FrozenDict[Json]:
-    """A JSON object: there is no record in it."""
-    return cast("FrozenDict[Json]", frozen_json(as_object(data)))
+    """A JSON object, as deep as one that is given: there is no record in it."""
+    try:
+        return freeze_object(as_object(data))
+    except NotJson as problem:
+        raise not_json(problem) from None
 
 
 def _text(data: Json) -> str:
