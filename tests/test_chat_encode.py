@@ -39,6 +39,7 @@ from loopcore_adapters.chat.dialects import (
     TEMPLATE,
     VLLM,
     XAI,
+    ZAI,
 )
 from loopcore_adapters.loose import Json
 from loopcore_adapters.providers import PROVIDERS
@@ -652,6 +653,8 @@ class TestDialects:
             (MOONSHOT, "kimi-k2.7-code", None, {"type": "enabled"}),
             (MOONSHOT, "kimi-k3", "low", "low"),
             (GROQ, "qwen/qwen3-32b", "none", "default"),
+            (ZAI, "glm-5.2", {"type": "disabled"}, {"type": "enabled"}),
+            (ZAI, "glm-5.3-flash", "low", "low"),
         ],
     )
     def test_ask_some_models_otherwise(

@@ -544,6 +544,7 @@ class TestEffort:
             ("deepseek-flash", {"thinking": {"type": "disabled"}}),
             ("kimi-k2.6", {"thinking": {"type": "disabled"}}),
             ("kimi-k2.7-code", {}),
+            ("glm-5.3", {}),
             ("kimi-k3", {"output_config": {"effort": "low"}}),
         ],
     )

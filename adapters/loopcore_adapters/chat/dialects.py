@@ -85,6 +85,7 @@ MOONSHOT: Final = Dialect(
 )
 ZAI: Final = Dialect(
     efforts=_typed(),
+    by_name=((re.compile("glm-5[.]3.*"), _worded("low", "low", "high", "high")),),
     thinking="reasoning_content",
     stream_options=False,
     output="json_object",

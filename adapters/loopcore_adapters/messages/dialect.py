@@ -51,8 +51,8 @@ LEAST: Final[Mapping[str, Json]] = {"output_config": {"effort": "low"}}
 
 DEEPSEEK: Final = Dialect(graded=True, unbroken=True)
 KIMI: Final = Dialect(off=LEAST, graded=True)
-KIMI_CODE: Final = Dialect(off={})
-"""It always thinks, and takes no effort."""
+STEADY: Final = Dialect(off={})
+"""Models that always think, and are asked for no effort over this wire."""
 
 OLDEST: Final = Dialect(max_tokens=4_096, signed=True, cache=True)
 OLD: Final = Dialect(max_tokens=32_000, signed=True, cache=True)
@@ -95,7 +95,7 @@ NAMES: Final[tuple[tuple[re.Pattern[str], Dialect], ...]] = tuple(
         (r"claude", NEWEST),
         (r"deepseek", DEEPSEEK),
         (r"kimi-k3", KIMI),
-        (r"kimi-k2[.]7-code", KIMI_CODE),
+        (r"kimi-k2[.]7-code|glm-5[.]3", STEADY),
     )
 )
 """How models are asked, by their names; a name that is new is asked as the newest are.
