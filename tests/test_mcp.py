@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import signal
 import sys
 from collections.abc import Generator
@@ -23,7 +24,9 @@ from loopcore import (
 )
 from loopcore.frozen import freeze_object
 from loopcore_adapters import mcp
+from loopcore_adapters.tool_servers.connection import Connection
 from loopcore_adapters.tool_servers.ending import ended
+from loopcore_adapters.tool_servers.target import Target
 from tests.chat_server import Answer as ChatAnswer
 from tests.chat_server import chat_server, cuts, says_json
 from tests.chat_server import says as whole
@@ -398,6 +401,38 @@ def test_who_is_cancelled_while_a_server_starts_leaves_none(tmp_path: Path) -> N
         starting.cancel()
         await asyncio.wait({starting})
         assert starting.cancelled()
+
+    alone(main())
+    assert not alive(int(pid.read_text()))
+
+
+def test_who_is_cancelled_as_a_server_is_ready_leaves_none(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    command = ["sh", "-c", f'echo $$ > "{pid}"; exec "$@"', "sh", *scripted(tool("a"))]
+
+    async def main() -> None:
+        class Watched(Connection):
+            async def _until_it_ends(self) -> None:
+                opening.cancel()
+                await super()._until_it_ends()
+
+        opening = asyncio.ensure_future(Watched.open(Target(tuple(command))))
+        await asyncio.wait({opening})
+        assert opening.cancelled()
+
+    alone(main())
+    assert not alive(int(pid.read_text()))
+
+
+def test_who_is_told_of_a_tool_that_is_none_is_left_no_server(tmp_path: Path) -> None:
+    """NaN is read by the SDK, and JSON has none."""
+    pid = tmp_path / "pid"
+    odd = scripted(tool("odd", inputSchema={"type": "object", "default": math.nan}))
+    command = ["sh", "-c", f'echo $$ > "{pid}"; exec "$@"', "sh", *odd]
+
+    async def main() -> None:
+        with pytest.raises(ConnectionError, match=r"no model can be told of: .* nan"):
+            await mcp(*command).__aenter__()
 
     alone(main())
     assert not alive(int(pid.read_text()))

@@ -73,10 +73,12 @@ class Connection:
             why = made.why
         except TimeoutError:
             why = f"it did not name its tools within {target.start:g} s"
-        finally:
-            if made.over or not made._ready.is_set():
-                await made.close()
+            made._gone()
+        except BaseException:  # also as it becomes ready
+            await made.close()
+            raise
         if made.over:
+            await made.close()
             message = f"{target}: {why}"
             raise ConnectionError(message)
         return made

@@ -223,7 +223,13 @@ async def serving(target: Target) -> AsyncGenerator[ToolServer]:
     # The SDK takes a second to import, which only who uses a server pays for.
     from loopcore_adapters.tool_servers.connection import Connection  # noqa: PLC0415
 
-    server = ToolServer(target, await Connection.open(target))
+    connection = await Connection.open(target)
+    try:
+        server = ToolServer(target, connection)
+    except (TypeError, ValueError) as problem:
+        await connection.close()
+        message = f"{target}: it has a tool that no model can be told of: {problem}"
+        raise ConnectionError(message) from problem
     try:
         yield server
     finally:
