@@ -45,6 +45,29 @@ def test_runs_that_are_as_recorded_have_no_notes() -> None:
     assert (found.is_same, found.notes) == (True, ())
 
 
+def timed(journal: Journal, seconds: float) -> Journal:
+    """The same, but that each answer took so long."""
+    happened = [
+        attrs.evolve(one.input, seconds=seconds)
+        if isinstance(one.input, Answer)
+        else one.input
+        for one in journal.entries
+    ]
+    return Journal.of(CONFIG, journal.start, happened).unwrap()
+
+
+@pytest.mark.parametrize(("seen", "common"), [("seen", 4), ("nothing", 2)])
+def test_what_two_runs_have_in_common_depends_on_no_name_and_no_time(
+    seen: str, common: int
+) -> None:
+    """`the first 0 inputs lead to the same` was said of runs that are equal."""
+    one, other = run("a", "seen"), run("b", seen)
+
+    found = diff(CONFIG, timed(one, 0.1), timed(other, 0.2))
+
+    assert found.common == common
+
+
 def test_runs_that_no_longer_fit_are_not_the_same() -> None:
     """What they differ in may come later: that would be a wrong success."""
     found = diff(ASKING, run("a", "seen"), run("b", "nothing"))

@@ -349,7 +349,7 @@ def test_runs_that_end_otherwise_are_told_apart(tmp_path: Path) -> None:
     found = diff(config(), read(tmp_path / "a.jsonl"), read(tmp_path / "b.jsonl"))
 
     assert not found.is_same
-    assert found.common == 0  # effects have other ids
+    assert found.common == 3  # up to where the second was stopped
     assert "stop: done → None" in str(found)
 
 

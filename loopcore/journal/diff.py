@@ -3,9 +3,10 @@
 from difflib import SequenceMatcher
 from typing import Final, Literal, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from loopcore.config import AnyConfig
+from loopcore.inputs import Answer
 from loopcore.journal.digests import Digests
 from loopcore.journal.folding import Refused, Step, notes_of, steps
 from loopcore.journal.journal import Journal
@@ -110,13 +111,28 @@ def diff(config: AnyConfig, a: Journal, b: Journal) -> Diff:
 
 
 def _common(a: list[Step], b: list[Step]) -> int:
-    """How many steps of both led to the same; times do not count."""
+    """How many steps of both led to the same; times and the runs' names do not count."""
     count = 0
     for one, other in zip(a, b, strict=False):
-        if one.input != other.input or one.led != other.led:
+        if _placed(one) != _placed(other):
             return count
         count += 1
     return count
+
+
+def _placed(one: Step) -> tuple[object, ...]:
+    """An input and what it led to; effects by their place in the run."""
+    run_id, given = one.state.run_id, one.input
+
+    def place(effect_id: str) -> str:
+        return effect_id.removeprefix(f"{run_id}.")
+
+    if isinstance(given, Answer):
+        given = evolve(given, effect_id=place(given.effect_id), seconds=None)
+    asked = [{**ask, "id": place(ask["id"])} for ask in one.led.get("ask", ())]
+    cancelled = [*map(place, one.led.get("cancel", ()))]
+    rest = {n: v for n, v in one.led.items() if n not in {"ask", "cancel"}}
+    return given, asked, cancelled, rest
 
 
 def _lines(digests: Digests, a: State, b: State) -> list[Line]:
