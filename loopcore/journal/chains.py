@@ -9,10 +9,10 @@ from returns.result import Failure, Success
 from loopcore.config import AnyConfig
 from loopcore.journal.backtest import Source, read
 from loopcore.journal.divergence import Divergence
-from loopcore.journal.journal import AnyPath, Journal, JournalError, text_of
+from loopcore.journal.journal import AnyPath, JournalError, text_of
 from loopcore.journal.lines import Chain, Damaged
 from loopcore.journal.many import Told, each, several
-from loopcore.journal.replay import replay
+from loopcore.journal.replay import diverged
 
 Verified: TypeAlias = Success[int] | Failure[JournalError]
 
@@ -84,12 +84,4 @@ def checked(config: AnyConfig, source: Source) -> Checked:
     if isinstance(journal, JournalError):
         return Checked(journal.path, problem=journal)
     name, count = journal.path or journal.run_id, len(journal.entries)
-    return Checked(name, count, _problem(config, journal))
-
-
-def _problem(config: AnyConfig, journal: Journal) -> Divergence | None:
-    match replay(config, journal):
-        case Failure(divergence):
-            return divergence
-        case _:
-            return None
+    return Checked(name, count, diverged(config, journal))

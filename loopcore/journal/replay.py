@@ -6,7 +6,7 @@ from attrs import frozen
 from returns.result import Failure, Success
 from typing_extensions import TypeVar
 
-from loopcore.config import LoopConfig
+from loopcore.config import AnyConfig, LoopConfig
 from loopcore.journal.compare import difference
 from loopcore.journal.divergence import Divergence
 from loopcore.journal.folding import Refused, Step, steps
@@ -45,3 +45,11 @@ def replay(config: LoopConfig[T], journal: Journal) -> Replayed[T]:
         found.append(one)
     end = found[-1].state if found else journal.start
     return Success(Replay(tuple(found), RunResult.of(config, end)))
+
+
+def diverged(config: AnyConfig, journal: Journal) -> Divergence | None:
+    """Where a replay is not what was recorded; of what it comes to, nothing is kept."""
+    for one in steps(config, journal):
+        if isinstance(one, Refused) or one.led != one.entry.led:
+            return difference(config, journal, one)
+    return None
