@@ -1,6 +1,7 @@
 """The command line at a real terminal: what a person is asked, and Ctrl-C."""
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Final
 
 import pytest
 
+from loopcore.cli.past import progress
 from tests.cli import HEAD, PAY, Shell, shell
 from tests.typing_person import PATIENCE, Person, at_a_terminal, listening
 
@@ -86,6 +88,40 @@ def test_a_person_sees_that_a_journal_is_being_shrunk(sh: Shell) -> None:
         one.sees("shrinking")
         one.sees("2 inputs → 1 input")
         assert 0 == one.leaves()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("replay app r.jsonl", "same"),
+        ("explain app r.jsonl message 1", "message 1 ·"),
+        ("diff app r.jsonl r.jsonl", "equal"),
+        ("fork app r.jsonl --at 1", "saved to"),
+        ("view app r.jsonl --html r.html", "saved to"),
+    ],
+)
+def test_a_person_sees_that_a_long_journal_is_being_folded(
+    sh: Shell, command: str, said: str
+) -> None:
+    sh.app(PAY)
+    sh.loopcore("run", "app", "Pay.", "--journal", "r.jsonl")
+
+    with person(sh, *command.split()) as one:
+        one.sees("replaying")
+        one.sees(said)
+        assert 0 == one.leaves()
+
+
+def test_a_bar_has_no_thread_beside_which_no_process_could_be_forked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a terminal many journals were looked at by one process alone."""
+    monkeypatch.setenv("FORCE_COLOR", "1")  # so that rich takes it for a terminal
+    before = threading.active_count()
+
+    with progress("replaying") as told:
+        told(1, 2)
+        assert threading.active_count() == before
 
 
 def test_a_person_edits_what_a_tool_is_given(sh: Shell) -> None:

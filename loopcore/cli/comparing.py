@@ -14,6 +14,7 @@ from loopcore.cli.past import (
     ANY,
     FILE,
     WORKERS,
+    busy,
     journal_of,
     journals_in,
     progress,
@@ -95,6 +96,8 @@ def diff_(*, app: str, one: Path, other: Path, **given: Any) -> None:  # noqa: A
     """Show two journals side by side. Exit code 1 says that they differ."""
     with as_sentences(debug=given["debug"]):
         first, second = (journal_of(file, given["redact"]) for file in (one, other))
-        found = diff(configuration(app), first, second)
+        config = configuration(app)
+        with busy("replaying"):
+            found = diff(config, first, second)
         tell_json(diff_json(found)) if given["as_json"] else tell(str(found))
         sys.exit(0 if found.is_same else FAILED)

@@ -11,6 +11,7 @@ from loopcore.cli.app import callable_of, configuration
 from loopcore.cli.mistakes import Mistake, as_sentences
 from loopcore.cli.past import (
     FILE,
+    busy,
     journal_of,
     progress,
     tell,
@@ -50,7 +51,9 @@ def fork_(*, app: str, journal: Path, **given: Any) -> None:  # noqa: ANN401  # 
         target = given["target"] or saved_as(run_id)
         reserve(target, "--save")
         point = {"turn": given["turn"], "at": given["at"], "replace": given["say"]}
-        state = _opened(fork(configuration(app), past, run_id=run_id, **point))
+        config = configuration(app)
+        with busy("replaying"):
+            state = _opened(fork(config, past, run_id=run_id, **point))
         save(state, target)
         if given["as_json"]:
             tell_json({"run_id": run_id, "saved": str(target), "state": repr(state)})

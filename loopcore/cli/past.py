@@ -1,6 +1,7 @@
 """What the commands about journals share: which are meant, and how they tell."""
 
 import json
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,9 @@ from loopcore.journal.backtest import Redacted, Source
 from loopcore.journal.journal import TORN
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+OFTEN: Final = 0.1
+"""How many seconds pass before a bar is drawn anew."""
 
 FILE: Final = click.Path(dir_okay=False, path_type=Path)
 ANY: Final = click.Path(path_type=Path)
@@ -114,10 +118,38 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def progress(doing: str) -> Generator[Callable[[int, int], None]]:
-    """A bar that grows on the terminal; elsewhere it is not to be seen."""
-    console = Console(stderr=True)
-    with Progress(
-        console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    """A bar that grows on the terminal; elsewhere it is not to be seen.
+
+    It has no thread of its own: beside one, no process could be forked, and many journals
+    would be looked at by one process alone.
+    """
+    drawn = float("-inf")
+    with _bar(auto_refresh=False) as bar:
         task = bar.add_task(doing, total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+        def told(done: int, of: int) -> None:
+            nonlocal drawn
+            now = time.monotonic()
+            is_due = done == of or now - drawn >= OFTEN
+            drawn = now if is_due else drawn
+            bar.update(task, completed=done, total=of, refresh=is_due)
+
+        yield told
+
+
+@contextmanager
+def busy(doing: str) -> Generator[None]:
+    """A bar that moves on the terminal while one long thing is done."""
+    with _bar(auto_refresh=True) as bar:
+        bar.add_task(doing, total=None)
+        yield
+
+
+def _bar(*, auto_refresh: bool) -> Progress:
+    console = Console(stderr=True)
+    return Progress(
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        auto_refresh=auto_refresh,
+    )

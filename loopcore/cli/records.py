@@ -15,6 +15,7 @@ from loopcore.cli.past import (
     ANY,
     FILE,
     WORKERS,
+    busy,
     journal_of,
     journals_in,
     progress,
@@ -44,7 +45,8 @@ def replay_(*, app: str, journal: Path, redact: Patterns, **given: Any) -> None:
     with as_sentences(debug=given["debug"]):
         config, past = configuration(app), journal_of(journal, redact)
         began = time.perf_counter()
-        found = replay(config, past)
+        with busy("replaying"):
+            found = replay(config, past)
         seconds = time.perf_counter() - began
         if isinstance(found, Failure):
             problem = found.failure()
@@ -105,7 +107,8 @@ def explain_(*, app: str, journal: Path, what: tuple[str, ...], **given: Any) ->
 
 def _explained(config: Any, past: Journal, what: str) -> str:  # noqa: ANN401  # a LoopConfig
     try:
-        return explain(config, past, what)
+        with busy("replaying"):
+            return explain(config, past, what)
     except LookupError as problem:
         raise Mistake(str(problem)) from None
 

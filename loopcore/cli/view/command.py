@@ -9,7 +9,7 @@ from rich.console import Console
 
 from loopcore.cli.app import configuration
 from loopcore.cli.mistakes import FAILED, Mistake, as_sentences
-from loopcore.cli.past import FILE, journal_of, tell, tell_json, with_redaction
+from loopcore.cli.past import FILE, busy, journal_of, tell, tell_json, with_redaction
 from loopcore.cli.saving import reserve
 from loopcore.frozen import counted
 from loopcore.hiding import Patterns
@@ -57,7 +57,9 @@ def _visit(app: str, journal: Path, other: Path | None, redact: Patterns) -> "Vi
 
     config, past = configuration(app), journal_of(journal, redact)
     beside = journal_of(other, redact) if other else None
-    return Visit(app, config, past, Seen(timeline(config, past)), beside)
+    with busy("replaying"):
+        seen = Seen(timeline(config, past))
+    return Visit(app, config, past, seen, beside)
 
 
 def _point(visit: "Visit", at: int | None) -> int:
@@ -88,8 +90,9 @@ def _write(visit: "Visit", file: Path, at: int, *, as_json: bool) -> None:
     from loopcore_adapters.viewer import page_of, timeline  # noqa: PLC0415  # as above
 
     past = visit.seen.timeline
-    other = [timeline(visit.config, visit.other)] if visit.other else []
-    text = page_of(past, *other, at=at)
+    with busy("writing"):
+        other = [timeline(visit.config, visit.other)] if visit.other else []
+        text = page_of(past, *other, at=at)
     try:
         with open(file, "w", encoding="utf-8", newline="\n", opener=private) as page:
             page.write(text)
