@@ -26,6 +26,7 @@ from loopcore.hooks.rule import Function, Hooks
 from loopcore.output import Wanted, wanted
 from loopcore.settings import THINKING, Settings, ThinkingLevel, model_id
 from loopcore.tools import NAME, NAMES, HasSpec, ToolSpec, spec_of, unopened
+from loopcore.wording import one_line
 
 T = TypeVar("T", default=str)
 Drain: TypeAlias = Literal["one", "all"]
@@ -191,7 +192,7 @@ class LoopConfig(Generic[T]):
     def __repr__(self) -> str:
         tools = ", ".join(spec_of(tool).name for tool in self.tools) or "no tools"
         hooks = ", ".join(hook.name for hook in self.hooks) or "no hooks"
-        return f"<config {self.model}: {tools}; {hooks}>"
+        return one_line(f"<config {self.model}: {tools}; {hooks}>")
 
 
 AnyConfig: TypeAlias = LoopConfig[Any]

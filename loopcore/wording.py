@@ -40,6 +40,6 @@ def _wanted(effect: Effect) -> str:
 
 
 def spoken(asked: RunTool | RequestApproval) -> str:
-    """A call as a person would write it."""
+    """A call as a person would write it, on one line: names may be anybody's."""
     arguments = ", ".join(f"{k}={v!r}" for k, v in asked.arguments.items())
-    return f"{asked.spec.name}({arguments})"
+    return one_line(f"{asked.spec.name}({arguments})")

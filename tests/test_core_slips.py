@@ -16,11 +16,15 @@ from loopcore import (
     Image,
     LoopConfig,
     ModelError,
+    NotDone,
     Prompt,
+    Rejected,
+    RunResult,
     RunTool,
     State,
     Steer,
     Text,
+    ToolCall,
     ToolOutput,
     ToolSpec,
     Usage,
@@ -38,7 +42,7 @@ from loopcore.hooks import (
     apply,
 )
 from loopcore.policies import ask_before, limits, retry
-from tests.driving import MODEL, begin, call, config
+from tests.driving import MODEL, Run, begin, call, config
 
 
 @tool
@@ -380,3 +384,32 @@ def test_a_printed_state_is_one_line_whatever_a_model_says() -> None:
     hook = Hooks("h", should_stop_after_turn=lambda _: "a\n\x1b[31mb")
 
     assert r"a\n\x1b[31mb" in repr(begin(config(hook)).says("x").state)
+
+
+STEERING = "a\n\x1b[31mb"
+
+
+def test_a_configuration_and_a_rule_are_printed_in_one_line() -> None:
+    """The tools of a server, and so their names, are somebody else's."""
+    hook = Hooks(STEERING, tools=[STEERING], before_tool_call=lambda _: None)
+    made = LoopConfig(model=STEERING, tools=[ToolSpec(STEERING)], hooks=[hook])
+
+    assert (True, True) == (repr(made).isprintable(), repr(hook).isprintable())
+
+
+def test_what_a_person_is_asked_to_approve_is_one_line_whatever_a_model_says() -> None:
+    """The names of arguments are the model's."""
+    run = begin(config(tools=[ToolSpec("pay", needs_approval=True)]))
+    run = run.says(ToolCall("pay", {STEERING: STEERING}))
+    result = RunResult.of(run.config, run.state)
+
+    with pytest.raises(NotDone) as why:
+        result.unwrap()
+
+    assert (True, True) == (str(why.value).isprintable(), str(busy(run)).isprintable())
+    assert r"pay(a\n\x1b[31mb='a\n\x1b[31mb')" in str(why.value)
+
+
+def busy(run: Run) -> Rejected:
+    """Why a run that is paused takes no prompt."""
+    return run.refuses(Prompt("more"))

@@ -35,6 +35,7 @@ from loopcore.hooks.views import (
 from loopcore.messages import AssistantMessage, Message, Say, messages, transcript
 from loopcore.settings import ModelLike, model_id
 from loopcore.tools import ToolLike, name_of
+from loopcore.wording import one_line
 
 
 def _key(key: object) -> str:
@@ -227,7 +228,7 @@ class Hooks:
 
     def __repr__(self) -> str:
         tools = f" for {', '.join(self.tools)}" if self.tools is not None else ""
-        return f"<hook {self.name}: {', '.join(self.functions)}{tools}>"
+        return one_line(f"<hook {self.name}: {', '.join(self.functions)}{tools}>")
 
 
 NO_CALL: Final = (
