@@ -237,7 +237,7 @@ def test_streamed_text_is_kept() -> None:
 
 def test_streamed_text_of_another_effect_is_not_kept() -> None:
     """D25: only of the request that waits."""
-    partials = {"r.1.1.model.2": PARTIAL, "r.1.1.model.1": PARTIAL}
+    partials = {"r.1.1.model.2": PARTIAL, "r.1.1.model.1": PARTIAL, "": PARTIAL}
     run = begin(config()).says(call("a")).give(Abort(partials=partials))
 
     assert run.script == [

@@ -69,7 +69,7 @@ def truncated(state: State, reply: AssistantMessage) -> State:
 
 def abort(config: AnyConfig, state: State, out: Out, given: Abort) -> Stage:
     """Stop: what had arrived of a reply is kept, everything open is answered."""
-    streamed = given.partials.get(_request(state))
+    streamed = _streamed(state, given)
     if streamed:
         state = _keep(spend(state, streamed.usage), out, streamed)
     elif state.stage == "after_model_call":
@@ -77,11 +77,12 @@ def abort(config: AnyConfig, state: State, out: Out, given: Abort) -> Stage:
     return wind_up(config, state, out, Stop("aborted", given.reason), given)
 
 
-def _request(state: State) -> str:
-    """The id of the turn's own request if that waits: in a fork, the one it had before."""
+def _streamed(state: State, given: Abort) -> AssistantMessage | None:
+    """What had come of the turn's own request, whose id a fork has from before."""
     needs = [known.effect_id for known in state.known]
-    own = (e.id for e in state.pending.values() if isinstance(e, CallModel))
-    return next((effect_id for effect_id in own if effect_id not in needs), "")
+    asked = (e.id for e in state.pending.values() if isinstance(e, CallModel))
+    own = (effect_id for effect_id in asked if effect_id not in needs)
+    return next((given.partials[i] for i in own if i in given.partials), None)
 
 
 def _arrived(config: AnyConfig, state: State) -> AssistantMessage:
