@@ -10,7 +10,9 @@ import attrs
 import pytest
 
 import loopcore
+from loopcore import ModelError
 from loopcore.hooks.points import POINTS
+from loopcore.messages import FAULTS, Fault
 from loopcore.runtime.inspect import Inspector
 from loopcore.testing import check_hooks
 
@@ -129,6 +131,20 @@ def test_what_a_page_calls_ours_is_there(page: str) -> None:
 
     assert ours
     assert set(ours) <= known
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_is_on_the_page_about_models_with_whether_it_may_pass(
+    fault: Fault,
+) -> None:
+    (row,) = (
+        line
+        for line in text_of("models.md").splitlines()
+        if line.startswith("|") and f"`{fault}`" in line.split("|")[1]
+    )
+
+    passes = ModelError("no", fault).retryable
+    assert row.split("|")[3].strip() == ("yes" if passes else "no")
 
 
 def test_every_event_is_on_the_page_about_loops() -> None:
