@@ -141,6 +141,7 @@ def test_a_hook_that_cannot_be_sent_is_warned_of_and_the_others_are_sent() -> No
 
 def test_a_process_that_has_ended_is_told_and_started_anew() -> None:
     ended = process_of("7")
+    ended.ask(b"nothing")  # it runs by now, and has not to be killed
     ended.close()
 
     assert ended.ask(b"") == "another process was asked about the hooks, and ended (0)"
