@@ -490,7 +490,7 @@ def test_ctrl_c_ends_the_server_too(tmp_path: Path) -> None:
         assert program.stdout is not None
         assert "ready\n" == program.stdout.readline()
         program.send_signal(signal.SIGINT)
-        said = program.communicate(timeout=10)[1]
+        said = program.communicate(timeout=30)[1]
 
     assert not alive(int(pid.read_text()))
     assert said.rstrip().endswith("KeyboardInterrupt")

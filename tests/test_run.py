@@ -146,7 +146,7 @@ def test_tools_of_a_batch_run_at_the_same_time() -> None:
     @tool
     def meet() -> str:
         """Meet."""
-        met.wait(10)
+        met.wait(30)
         return "met"
 
     batch = [ToolCall("meet", id="a"), ToolCall("meet", id="b")]
