@@ -27,8 +27,10 @@ from loopcore.journal import (
     replay,
     verify,
 )
+from loopcore.journal.folding import Refused
 from loopcore.journal.journal import parsed
 from loopcore.journal.lines import Chain
+from loopcore.journal.paired import Pair, paired
 from loopcore.journal.renaming import renamed
 from property_tests.programs import Program
 from property_tests.strategies import CALM, programs
@@ -233,6 +235,32 @@ def test_a_configuration_changes_nothing_beside_itself(program: Program) -> None
     assert len(found.same) == 1
     assert found.findings[0].again == ""
     assert diff(config, journal, journal).is_same
+
+
+@FEWER
+@given(programs(depth=1), programs(depth=1), st.booleans())
+def test_a_backtest_says_same_where_all_is_the_same_and_only_there(
+    program: Program,
+    other: Program,
+    lenient: bool,  # noqa: FBT001  # it is drawn
+) -> None:
+    """With the hooks of another program: what each step led to is what counts."""
+    world, hooks = lived(program), World.of(other.setup).config.hooks
+    journal = parsed(written(world, world.config), "r")
+    configs = world.config, attrs.evolve(world.config, hooks=hooks)
+
+    found = backtest([journal], old=configs[0], new=configs[1], lenient=lenient)
+    pairs = [*paired(journal, *configs, lenient=lenient)]
+
+    same = all(pair[1] and pair[0].led == pair[1].led for pair in taken(pairs))
+    assert bool(found.same) == same
+
+
+def taken(pairs: Iterable[Pair | Refused]) -> Iterator[Pair]:
+    """These pairs: the configuration of a journal refuses none of its inputs."""
+    for pair in pairs:
+        assert not isinstance(pair, Refused)
+        yield pair
 
 
 def read(text: bytes) -> Journal | JournalError:
