@@ -225,6 +225,35 @@ def test_a_stream_that_rests_may_be_followed_in_another_event_loop() -> None:
     assert said == ["one", "two", "three"]
 
 
+def test_who_speaks_from_another_thread_is_told_how_and_the_run_goes_on() -> None:
+    """It waited for ever: an event loop is not woken from elsewhere."""
+    events = list[Stream]()
+    loops = list[asyncio.AbstractEventLoop]()
+
+    @tool
+    def steer(*, rightly: bool) -> None:
+        """Speak to the run of this call, from its thread."""
+        send = events[0].send
+        if rightly:
+            loops[0].call_soon_threadsafe(send, Abort("by a tool"))
+        else:
+            send(Abort("never"))
+
+    wrong, right = (ToolCall("steer", {"rightly": how}) for how in (False, True))
+    model = ScriptedModel(wrong, right, "done")
+    config = LoopConfig(model=model, tools=[steer])
+
+    async def main() -> None:
+        loops.append(asyncio.get_running_loop())
+        events.append(stream(config, Interpreter(model, steer), "go"))
+        await read(events[0])
+
+    alone(main())
+
+    assert "loop.call_soon_threadsafe(stream.send, ...)" in results(events[0].state)[0]
+    assert Stop("aborted", "by a tool") == events[0].result.stop
+
+
 EAGER = getattr(asyncio, "eager_task_factory", None)
 """Newer Pythons have one: a task then begins while it is made."""
 

@@ -1,6 +1,7 @@
 """The one driver: performs what a run wants, and gives it the answers as they arrive."""
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import Container, Iterator
 from os import PathLike
@@ -47,6 +48,7 @@ class Live(Generic[T]):
         self._not_here: set[str] = set()
         self._untold, self._telling = deque[Event](), False
         self._woken, self._closed = asyncio.Event(), False
+        self._thread: int | None = None
 
     def begin(self, given: tuple[Given, ...], journal: JournalLike | None) -> None:
         """Take these first. If one is refused, nothing is recorded or performed."""
@@ -85,6 +87,7 @@ class Live(Generic[T]):
 
     async def move(self) -> bool:
         """Perform what is wanted until something happens; False if nothing more can."""
+        self._thread = threading.get_ident()
         await self._left()
         if not self._closed:  # meanwhile
             self._start()
@@ -123,6 +126,11 @@ class Live(Generic[T]):
         self._rest()
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is moved in another thread."""
+        return self._thread not in (None, threading.get_ident())
+
+    @property
     def result(self) -> RunResult[T]:
         """What the run came to so far."""
         return RunResult.of(self.config, self.state)
@@ -147,7 +155,7 @@ class Live(Generic[T]):
 
         What is said next may be followed in another event loop.
         """
-        self._woken = asyncio.Event()
+        self._woken, self._thread = asyncio.Event(), None
         if self._recording:
             self._recording.close()
 

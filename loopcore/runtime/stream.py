@@ -71,10 +71,12 @@ class Stream(Generic[T]):
 
         Raises:
             Rejected: saying why one cannot be taken.
-            RuntimeError: if the stream was left.
+            RuntimeError: if the stream was left, or goes on in another thread.
         """
         if self._closed:
             raise RuntimeError(LEFT)
+        if self._live.is_elsewhere:
+            raise RuntimeError(ELSEWHERE)
         if any(isinstance(one, Abort) for one in given):
             self._live.land()
         if self.state.stop:
@@ -102,6 +104,11 @@ class Stream(Generic[T]):
 LEFT = (
     "This stream was left, so nobody performs anything any more. Go on with "
     "`run(config, interpreter, ..., state=stream.state)`."
+)
+ELSEWHERE = (
+    "This stream goes on in another thread, such as that of whoever called a tool that is no "
+    "`async def`. Write `loop.call_soon_threadsafe(stream.send, ...)`, where `loop` is the "
+    "event loop in which the stream is read."
 )
 GOES_ON = (
     "The run still goes on: iterate to its end (`async for event in stream`) before "
