@@ -1,5 +1,6 @@
 """Inspectors: told of every moment, and never in the way."""
 
+import asyncio
 import logging
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -170,6 +171,18 @@ def test_each_inspector_that_raises_is_logged(caplog: pytest.LogCaptureFixture) 
     watched(Failing(), Failing(), replies=(ModelError("bad", "auth"),))
 
     assert sum("at RunStart" in message for message in caplog.messages) == 2
+
+
+def test_a_cancelled_future_that_an_inspector_asks_cancels_no_run() -> None:
+    """It cancelled whoever awaited the run, in silence."""
+
+    class Asking(Inspector):
+        def on_event(self, event: Event) -> None:
+            future = asyncio.get_running_loop().create_future()
+            future.cancel(type(event).__name__)
+            future.result()
+
+    assert watched(Asking()).output == "It is 3."
 
 
 def test_leaving_the_program_from_an_inspector_passes_through() -> None:

@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from asyncio import CancelledError
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -131,7 +132,7 @@ class Watchers:
     def _inform(self, place: int, inspector: Inspector, event: Event) -> None:
         try:
             inform(inspector, event)
-        except Exception:  # watching never touches the run
+        except (Exception, CancelledError):  # watching never touches the run
             kind = type(event)
             if (place, kind) in self._failed:
                 return
