@@ -77,8 +77,9 @@ class JournalFile:
         """Write this at the end and, if asked, wait until it is on the disk.
 
         Raises:
-            OSError: if that fails. Then nothing of it is in the file, and a file that
-                would hold nothing is removed: it would be in the way of another try.
+            OSError: if that fails, naming the file. Then nothing of it is in there, and a
+                file that would hold nothing is removed: it would be in the way of another
+                try.
             JournalError: if the file has no name any more.
         """
         try:
@@ -87,8 +88,10 @@ class JournalFile:
             self._write(text)
             if sync:
                 self._sync()
-        except BaseException:
+        except BaseException as problem:
             self._take_back()
+            if isinstance(problem, OSError):
+                problem.filename = str(self.path)  # which writing does not name
             raise
         self.size += len(text)
 
