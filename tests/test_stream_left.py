@@ -254,11 +254,11 @@ def test_who_speaks_from_another_thread_is_told_how_and_the_run_goes_on() -> Non
     assert Stop("aborted", "by a tool") == events[0].result.stop
 
 
-EAGER = getattr(asyncio, "eager_task_factory", None)
-"""Newer Pythons have one: a task then begins while it is made."""
+FACTORIES = {name: getattr(asyncio, name, None) for name in ("", "eager_task_factory")}
+"""Newer Pythons have the second: a task then begins while it is made."""
 
 
-@pytest.mark.parametrize("factory", {None, EAGER}, ids=str)
+@pytest.mark.parametrize("factory", FACTORIES.values(), ids=FACTORIES)
 def test_whoever_makes_the_tasks_an_abort_finds_what_is_in_flight(factory: Any) -> None:
     begun = list[str]()
 
