@@ -8,6 +8,7 @@ from attrs import evolve
 
 from loopcore import (
     AssistantMessage,
+    FollowUp,
     Interpreter,
     LoopConfig,
     Message,
@@ -32,7 +33,7 @@ from loopcore.hooks import (
     TurnView,
 )
 from loopcore.journal import Journal, backtest, replay
-from loopcore.policies import redact
+from loopcore.policies import limits, redact
 from loopcore.testing import ScriptedModel
 
 
@@ -303,6 +304,53 @@ def test_a_run_that_was_ended_sooner_is_known_no_further_after_the_next_prompt(
 
     assert [(c.what, c.hook) for c in finding.changes] == [("stop", "ends")]
     assert finding.again == "r1.2.1.model.1"
+
+
+def no_child(_: ToolCallView) -> Block:
+    return Block("not now")
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        (
+            {"hooks": [Hooks("rule", before_tool_call=no_child).for_tools("child")]},
+            ("child(prompt='Look.')", "runs", "blocked: 'not now'", "rule"),
+        ),
+        ({"parallel": False}, ("child(prompt='Look.')", "runs", "waits", "")),
+    ],
+)
+def test_a_nested_run_is_told_as_the_call_that_it_is(
+    tmp_path: Path, new: dict[str, Any], expected: tuple[str, ...]
+) -> None:
+    """Its timer, and what it is asked, only follow."""
+    child = LoopConfig(model="test:script").as_tool("child", "Look.", timeout=60)
+    old = evolve(OLD, tools=[look, child])
+    model = ScriptedModel(
+        [
+            ToolCall("look", {"at": "a"}, "c1"),
+            ToolCall("child", {"prompt": "Look."}, "c2"),
+        ],
+        *("seen", "done"),
+    )
+    file = tmp_path / "r.jsonl"
+    run_sync(old, Interpreter(model, look), "Hi!", run_id="r1", journal=file).unwrap()
+
+    found = backtest([file], old=old, new=evolve(old, **new))
+
+    assert [(c.what, c.old, c.new, c.hook) for c in found.changed] == [expected]
+
+
+def test_what_a_run_that_is_over_says_no_more_is_not_told(path: Path) -> None:
+    """Here a message that was queued for its end."""
+    queued = path.with_name("q.jsonl")
+    model = ScriptedModel("one", "two")
+    given = "Hi!", FollowUp("And?")
+    run_sync(OLD, Interpreter(model, look), *given, run_id="r2", journal=queued)
+
+    found = backtest([queued], old=OLD, new=evolve(OLD, hooks=[limits(turns=1)]))
+
+    assert [(c.what, c.hook) for c in found.changed] == [("stop", "limits")]
 
 
 def test_a_run_that_ends_sooner_in_the_same_way_is_told_so(path: Path) -> None:

@@ -17,6 +17,9 @@ SHOWING: Final = ("on_model_error", "prepare_next_turn", "transform_context")
 NEED: Final = re.compile(r"\.([a-z_]+)\.[0-9]+\.([^.]+)\.([^.]+)$")
 """A need's id ends with its point, its attempt, its hook and its name."""
 
+TIMER: Final = re.compile(r"\.run\.[0-9]+$")
+"""The timer of a nested run has the id of its call, which is told by itself."""
+
 Outside: TypeAlias = CallModel | Consult | Sleep
 
 
@@ -40,6 +43,7 @@ def _outside(step: Step) -> dict[str, Outside]:
         for effect in step.effects.perform
         if isinstance(effect, kinds)
         if not isinstance(effect, CallModel) or NEED.search(effect.id)
+        if not TIMER.search(effect.id)
     }
 
 

@@ -16,7 +16,7 @@ from loopcore.journal.change import Both, CallKey, Change, Writing
 from loopcore.journal.compare import GATES
 from loopcore.journal.folding import NOTHING, Step
 from loopcore.messages import AssistantMessage, Message, ToolResultMessage
-from loopcore.state import Done, Settled, Slot, State
+from loopcore.state import Done, Running, Settled, Slot, State
 from loopcore.tools import ToolOutput
 from loopcore.wording import spoken
 
@@ -38,9 +38,9 @@ def changes(both: Both) -> Iterator[Change]:
     if not calls:
         yield from _messages(both)
     yield from _rewritten(both)
-    here = evolve(both, same_history=both.same_history and stores_same(old, new))
-    yield from needs(here)
-    yield from requests(here)
+    yield from needs(both)
+    same = both.same_history and stores_same(old, new)
+    yield from requests(evolve(both, same_history=same))
     yield from _stops(both)
 
 
@@ -72,13 +72,28 @@ def _calls(both: Both) -> Iterator[tuple[CallKey, Change]]:
 
 
 def _by_key(step: Step) -> dict[CallKey, Effect]:
-    """The calls that are run or asked about."""
+    """The calls that are run or asked about; a nested run is one, too."""
     started = (event for event in step.effects.tell if isinstance(event, Started))
-    return {
+    found: dict[CallKey, Effect] = {
         (event.run_id, event.turn, call_number(event.effect.id)): event.effect
         for event in started
         if isinstance(event.effect, RunTool | RequestApproval)
     }
+    before = _nested(step.before)
+    begun = (pair for pair in _nested(step.state).items() if pair[0] not in before)
+    return {**found, **dict(begun)}
+
+
+def _nested(state: State) -> dict[CallKey, RunTool]:
+    """The nested runs that are under way, as the calls that they are."""
+    found: dict[CallKey, RunTool] = {}
+    for slot in state.turn.slots if state.turn else ():
+        if isinstance(slot, Running) and slot.child:
+            name = slot.child.run_id
+            key = state.run_id, state.turns, call_number(name)
+            found[key] = RunTool(name, slot.call, slot.spec, slot.arguments)
+            found |= _nested(slot.child)
+    return found
 
 
 def spoken_call(effect: Effect | None) -> str:
@@ -123,6 +138,8 @@ def _ready(slot: Slot) -> str:
     match slot:
         case Done(message=result) | Settled(output=result):
             return _outcome(result)
+        case Running():
+            return "runs"
         case _:
             return WAITS
 
@@ -134,7 +151,9 @@ def _outcome(result: ToolResultMessage | ToolOutput) -> str:
 def _messages(both: Both) -> Iterator[Change]:
     """Messages that are stored otherwise, but for the results of calls told already."""
     old, new = _added(both.old.step), _added(both.new.step)
-    for run_id in dict.fromkeys((*old, *new)):
+    own = both.old.step.state.run_id
+    both_have = [run_id for run_id in old if run_id in new and run_id != own]
+    for run_id in (own, *both_have):  # that a nested run begins is told as a call
         pair = old.get(run_id, []), new.get(run_id, [])
         if (
             len({*map(_has_results, pair)}) > 1
@@ -155,7 +174,16 @@ def _in_one_run(
         said, says = (event.message if event else None for event in (was, now))
         if said != says and not (key and both.known.get(key)):
             where = Writing(_points(one.message), call=key)
-            yield both.change(_named(one.message), (_said(said), _said(says)), where)
+            found = both.change(_named(one.message), (_said(said), _said(says)), where)
+            is_told = not (said and says) and _one_stops(both)
+            if found.hook or not is_told:  # what a run that is over says no more
+                yield found
+
+
+def _one_stops(both: Both) -> bool:
+    """Whether one of them ends here, which is told by itself."""
+    old, new = both.old.step.state.stop, both.new.step.state.stop
+    return (old is None) != (new is None)
 
 
 def _points(message: Message) -> tuple[str, ...]:
