@@ -55,9 +55,6 @@ EXPLAINED: Final[tuple[Survivor, ...]] = (
         "results.after_tool_result", "turn.at + 1)", "turn.at, done, ", SPARES_A_STAGE
     ),
     Survivor(
-        "results.next_group", "first=turn.last", "evolve(turn, last=", SPARES_A_LOOK
-    ),
-    Survivor(
         "gates.before_tool_call",
         "turn.at + 1)",
         "_gated(slot, folded), ",
