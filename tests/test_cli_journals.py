@@ -197,7 +197,7 @@ def test_two_journals_are_compared(past: Shell) -> None:
     same = past.loopcore("diff", "app", "runs/r1.jsonl", "runs/r1.jsonl")
 
     assert told.lines[2:] == [
-        "the first 0 inputs lead to the same",
+        "already the first input leads elsewhere",
         "-    1 user  Umbrella?",
         "+    1 user  Sun hat?",
         '     2 assistant  → weather {"city":"Paris"}',

@@ -306,6 +306,17 @@ def test_a_run_that_was_ended_sooner_is_known_no_further_after_the_next_prompt(
     assert finding.again == "r1.2.1.model.1"
 
 
+def test_a_replay_says_whose_need_stands_in_the_place_of_a_request(path: Path) -> None:
+    """Both ids are told: `is another one` said of neither what it is."""
+    says = Hooks("says", transform_context=loud)
+    new = evolve(OLD, hooks=[says, Hooks("sums", transform_context=summed)])
+
+    found = replay(new, Journal.read(path).unwrap()).failure()
+
+    assert (found.hook, found.point) == ("sums", "transform_context")
+    assert "now 'r1.1.1.transform_context.1.sums.summary'" in str(found)
+
+
 def no_child(_: ToolCallView) -> Block:
     return Block("not now")
 

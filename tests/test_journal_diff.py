@@ -68,6 +68,20 @@ def test_what_two_runs_have_in_common_depends_on_no_name_and_no_time(
     assert found.common == common
 
 
+def test_what_two_runs_have_in_common_is_said_in_whole_words() -> None:
+    one, other = run("a", "seen"), run("b", "seen")
+    again = Journal.of(CONFIG, one.start, [Prompt("Listen!")]).unwrap()
+    early = Journal.of(CONFIG, one.start, [one.entries[0].input]).unwrap()
+
+    said = [str(diff(CONFIG, one, x)).splitlines()[2] for x in (again, early, other)]
+
+    assert said == [
+        "already the first input leads elsewhere",
+        "the first input leads to the same",
+        "the first 4 inputs lead to the same",
+    ]
+
+
 def test_runs_that_no_longer_fit_are_not_the_same() -> None:
     """What they differ in may come later: that would be a wrong success."""
     found = diff(ASKING, run("a", "seen"), run("b", "nothing"))

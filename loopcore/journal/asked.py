@@ -10,13 +10,10 @@ from attrs import evolve
 from loopcore.effects import CallModel, Consult, Sleep
 from loopcore.frozen import Json, counted, dump_json
 from loopcore.journal.change import Both, Change, Writing
-from loopcore.journal.compare import SETTINGS
+from loopcore.journal.compare import NEED, SETTINGS
 from loopcore.journal.folding import Step
 
 SHOWING: Final = ("on_model_error", "prepare_next_turn", "transform_context")
-NEED: Final = re.compile(r"\.([a-z_]+)\.[0-9]+\.([^.]+)\.([^.]+)$")
-"""A need's id ends with its point, its attempt, its hook and its name."""
-
 TIMER: Final = re.compile(r"\.run\.[0-9]+$")
 """The timer of a nested run has the id of its call, which is told by itself."""
 

@@ -1,5 +1,6 @@
 """Comparing a step with its record: what differs first, both values, and who wrote it."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any, Final
@@ -43,6 +44,9 @@ WRITERS: Final[Mapping[str, tuple[str, ...]]] = {
 
 SETTINGS: Final = ("model", "system", "tools", "thinking", "options", "output")
 """Fields of a request that stand under the same name in an update."""
+
+NEED: Final = re.compile(r"\.([a-z_]+)\.[0-9]+\.([^.]+)\.([^.]+)$")
+"""A need's id ends with its point, its attempt, its hook and its name."""
 
 
 @frozen
@@ -207,6 +211,8 @@ class Inquiry:
         stopped = "stop" in self._step.led and "stop" not in self._step.entry.led
         if found.kind == "stop" or (stopped and found.now is None):
             return self._stopper()
+        for need in filter(None, map(NEED.search, _ids(found))):
+            return need[2], need[1]
         points, field = WRITERS.get(found.kind, ()), found.field
         events = [e for e in self._step.effects.tell if isinstance(e, HookWrote)]
         said = [(e.hook, e.point, e.update.written) for e in events]
@@ -230,6 +236,12 @@ def _as_recorded(config: AnyConfig, journal: Journal) -> AnyConfig:
     known = journal.hooks
     hooks = [hook for hook in config.hooks if known.get(hook.name) == hook_digest(hook)]
     return config if len(hooks) == len(config.hooks) else evolve(config, hooks=hooks)
+
+
+def _ids(found: Found) -> list[str]:
+    """The effects of which one stands in the other's place."""
+    ids = (found.now, found.recorded) if found.effect and not found.field else ()
+    return [effect_id for effect_id in ids if isinstance(effect_id, str)]
 
 
 def _may(field: str, written: Iterable[str]) -> bool:

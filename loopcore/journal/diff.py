@@ -16,6 +16,10 @@ from loopcore.state import State
 
 Mark: TypeAlias = Literal[" ", "-", "+"]
 WIDE: Final = 100
+COMMON: Final = {
+    0: "already the first input leads elsewhere",
+    1: "the first input leads to the same",
+}
 
 
 @frozen
@@ -71,7 +75,9 @@ class Diff:
     def __str__(self) -> str:
         a, b = self.ends
         said = [f"--- {self.names[0]}  {a!r}", f"+++ {self.names[1]}  {b!r}"]
-        said.append(f"the first {self.common} inputs lead to the same")
+        said.append(
+            COMMON.get(self.common, f"the first {self.common} inputs lead to the same")
+        )
         said += [f"{name}: {x} → {y}" for name, x, y in self.settings]
         said += _hunks(self.lines)
         if a.stop != b.stop:
