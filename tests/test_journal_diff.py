@@ -10,6 +10,7 @@ from loopcore import (
     Answer,
     AssistantMessage,
     LoopConfig,
+    ModelError,
     Prompt,
     State,
     ToolCall,
@@ -18,7 +19,7 @@ from loopcore import (
 )
 from loopcore.journal import Journal, diff, fork
 from loopcore.journal.tables import diff_json
-from loopcore.policies import ask_before, redact
+from loopcore.policies import ask_before, redact, retry
 from tests.cli import shell
 
 LOOK = ToolSpec("look", "Look.", {"type": "object"})
@@ -66,6 +67,28 @@ def test_what_two_runs_have_in_common_depends_on_no_name_and_no_time(
     found = diff(CONFIG, timed(one, 0.1), timed(other, 0.2))
 
     assert found.common == common
+
+
+RETRYING = attrs.evolve(CONFIG, hooks=[retry()])
+
+
+def run_again(name: str, began: float) -> Journal:
+    """A run whose model was busy at first, at this time."""
+    start = State.start(RETRYING, run_id=name)
+    happened = (
+        Prompt("Look!"),
+        Answer(f"{name}.1.1.model.1", ModelError("busy", "overloaded")),
+        Answer(f"{name}.1.1.sleep.1", None),
+        Answer(f"{name}.1.1.model.2", AssistantMessage("Done.")),
+    )
+    timed = attrs.evolve(start, now=began)
+    return Journal.of(RETRYING, timed, happened).unwrap()
+
+
+def test_a_pause_before_a_retry_is_a_time_that_makes_no_difference() -> None:
+    one, other = run_again("a", 100.0), run_again("b", 200.0)
+
+    assert diff(RETRYING, one, other).common == 4
 
 
 def test_what_two_runs_have_in_common_is_said_in_whole_words() -> None:

@@ -1,11 +1,13 @@
 """`diff`: two runs side by side."""
 
+from collections.abc import Iterable
 from difflib import SequenceMatcher
 from typing import Final, Literal, TypeAlias
 
 from attrs import evolve, frozen
 
 from loopcore.config import AnyConfig
+from loopcore.frozen import FrozenDict, Json
 from loopcore.inputs import Answer
 from loopcore.journal.digests import Digests
 from loopcore.journal.folding import Refused, Step, notes_of, steps
@@ -135,10 +137,16 @@ def _placed(one: Step) -> tuple[object, ...]:
 
     if isinstance(given, Answer):
         given = evolve(given, effect_id=place(given.effect_id), seconds=None)
-    asked = [{**ask, "id": place(ask["id"])} for ask in one.led.get("ask", ())]
+    asks: Iterable[FrozenDict[Json]] = one.led.get("ask", ())
+    timeless = ({k: v for k, v in ask.items() if k not in TIMES} for ask in asks)
+    asked = [{**ask, "id": place(ask["id"])} for ask in timeless]
     cancelled = [*map(place, one.led.get("cancel", ()))]
     rest = {n: v for n, v in one.led.items() if n not in {"ask", "cancel"}}
     return given, asked, cancelled, rest
+
+
+TIMES: Final = ("seconds", "until")
+"""How long a pause is and when it ends: a retry's comes of the time, and of the name."""
 
 
 def _lines(digests: Digests, a: State, b: State) -> list[Line]:
