@@ -1,6 +1,5 @@
 """A summary in place of what is old."""
 
-import hashlib
 from typing import Final
 
 from returns.result import Failure, Success
@@ -11,6 +10,7 @@ from loopcore.messages import (
     AssistantMessage,
     Message,
     SystemMessage,
+    Text,
     ToolResultMessage,
     UserMessage,
 )
@@ -95,10 +95,20 @@ def _known(view: ContextView) -> tuple[int, str]:
     return 0, ""
 
 
-def _mark(message: Message) -> str:
-    """What a message is known by when the stored transcript was rewritten."""
-    said = f"{type(message).__name__}{_said(message)}"
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+def _mark(message: Message) -> tuple[str, ...]:
+    """What a message is known by when the stored transcript was rewritten.
+
+    These are texts of its own, and no digest of them: in a record of which something was
+    redacted, they and the message are hidden alike.
+    """
+    texts = (part.text for part in message.parts if isinstance(part, Text))
+    match message:
+        case AssistantMessage():
+            return (*(call.id for call in message.calls), *texts)
+        case ToolResultMessage():
+            return (message.call_id, *texts)
+        case _:
+            return tuple(texts)
 
 
 def _with(summary: str, recent: tuple[Message, ...]) -> tuple[Message, ...]:

@@ -1,6 +1,5 @@
 """Ends: limits of a run, and what to do about an empty reply."""
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -139,15 +138,24 @@ def _count(counted: Counted, view: TurnView) -> Counted:
 
 
 SHOWN: Final = 80
+IN_A_ROW: Final = "failures in a row of"
 
 
 def _name(call: ToolCall) -> str:
-    """A call and its arguments however they are spaced, as short as can be told apart."""
+    """A call and its arguments however they are spaced.
+
+    It is no digest: in a record of which something was redacted, what is remembered and
+    the next such call are hidden alike.
+    """
     said = call.raw if call.malformed else dump_json(call.arguments)
-    whole = f"{call.name} {said}"
-    if len(whole) <= SHOWN:
-        return whole
-    return f"{whole[:SHOWN]}... ({hashlib.sha256(whole.encode()).hexdigest()[:8]})"
+    return f"{call.name} {said}"
+
+
+def _brief(name: str) -> str:
+    """A call for people: never part of an argument, of which a pattern finds no secret."""
+    return (
+        name if len(name) <= SHOWN else f"{name.partition(' ')[0]} with long arguments"
+    )
 
 
 def _reached(most: Limits, counted: Counted, view: TurnView) -> str:
@@ -160,9 +168,7 @@ def _reached(most: Limits, counted: Counted, view: TurnView) -> str:
         _priced(usage.cost, most.cost),
         _too_late(most, counted, view.now),
         _at(counted.tool_calls, most.tool_calls, "tool calls"),
-        _at(
-            counted.failed.get(often, 0), most.repeats, f"failures in a row of {often}"
-        ),
+        _at(counted.failed.get(often, 0), most.repeats, f"{IN_A_ROW} {_brief(often)}"),
         _at(counted.unknown, most.unknown_tools, "unknown tools in a row"),
     )
     return next(filter(None, found), "")
