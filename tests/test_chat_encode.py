@@ -59,6 +59,11 @@ TAKERS: Final = [
     (CEREBRAS, "llama3.1-8b", False),
     (CEREBRAS, "qwen-3-235b-a22b-instruct-2507", False),
     *((CEREBRAS, name, True) for name in ("gpt-oss-120b", "zai-glm-4.7")),
+    (CEREBRAS, "qwen-3.8-27b", True),
+    *((MISTRAL, name, False) for name in ("mistral-large-2512", "codestral-latest")),
+    *((MISTRAL, name, False) for name in ("devstral-2512", "ministral-8b-latest")),
+    *((MISTRAL, name, True) for name in ("mistral-small-latest", "mistral-large-4")),
+    *((MISTRAL, name, True) for name in ("mistral-medium-3-5", "magistral-small")),
     *((XAI, name, False) for name in ("grok-code-fast-1", "grok-4.20-0309-reasoning")),
     *((XAI, name, True) for name in ("grok-3-mini", "grok-4", "grok-4.3", "grok-5")),
 ]
@@ -666,6 +671,29 @@ class TestDialects:
             body = json.loads(encode(call, dialect).body)
             found = [body.get(field) for field in ("thinking", "reasoning_effort")]
             assert [one for one in found if one] == [one for one in [asked] if one]
+
+    @pytest.mark.parametrize(
+        ("name", "off"),
+        [
+            ("google/gemini-3.7-flash", "low"),
+            ("openai/gpt-oss-120b", "low"),
+            ("z-ai/glm-5.3", "low"),
+            ("google/gemini-2.5-flash", "none"),
+            ("openai/gpt-5.2", "none"),
+        ],
+    )
+    def test_ask_openrouter_not_to_think_only_where_it_can(
+        self, name: str, off: str
+    ) -> None:
+        """OpenRouter: "Reasoning is mandatory for this endpoint and cannot be disabled."."""
+        wanted: dict[Json, str] = {"off": off, "medium": "medium"}
+        for level, asked in wanted.items():
+            call = CallModel("i", f"openrouter:{name}", [USER], thinking=level)
+            body = json.loads(encode(call, OPENROUTER).body)
+            assert (body["reasoning"], "reasoning_effort" in body) == (
+                {"effort": asked},
+                False,
+            )
 
     @pytest.mark.parametrize(
         ("name", "off"),

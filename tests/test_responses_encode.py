@@ -23,7 +23,14 @@ from loopcore import (
     UserMessage,
 )
 from loopcore_adapters.responses import Dialect, Encoder, encode
-from loopcore_adapters.responses.dialect import LLAMACPP, LOCAL, OPENAI, PLAIN, XAI
+from loopcore_adapters.responses.dialect import (
+    LLAMACPP,
+    LOCAL,
+    OPENAI,
+    OPENROUTER,
+    PLAIN,
+    XAI,
+)
 from tests.responses_rules import Server, broken
 
 Json = Any
@@ -242,6 +249,23 @@ class TestThinking:
     def test_is_no_less_than_a_model_takes(self) -> None:
         pro = sent([USER], model="openai:gpt-5-pro", thinking="low")["reasoning"]
         assert {"effort": "high", "summary": "auto"} == pro
+
+    @pytest.mark.parametrize(
+        ("dialect", "name", "off"),
+        [
+            (LOCAL, "openai/gpt-oss-20b", "low"),
+            (LLAMACPP, "gpt-oss-20b", "low"),
+            (OPENROUTER, "google/gemini-3.7-flash", "low"),
+            (LOCAL, "Qwen/Qwen3-8B", "none"),
+            (OPENROUTER, "openai/gpt-5.2", "none"),
+        ],
+    )
+    def test_is_never_turned_off_where_it_cannot_be(
+        self, dialect: Dialect, name: str, off: str
+    ) -> None:
+        """vLLM refuses gpt-oss, and OpenRouter whatever always thinks."""
+        asked = sent([USER], dialect, model=f"acme:{name}", thinking="off")
+        assert {"effort": off} == asked["reasoning"]
 
     @pytest.mark.parametrize("level", ["off", "low", "high"])
     @pytest.mark.parametrize(

@@ -37,8 +37,31 @@ GEMINI: Final[Least] = ((re.compile(r"(?!.*gemini-2\.5-flash).*"), "low"),)
 GROQ: Final[Least] = (*OPEN, (re.compile(r"(?!qwen/).*"), ""))
 """Its models that do not think refuse to be asked."""
 
-CEREBRAS: Final[Least] = (*OPEN, (re.compile(r"(llama|qwen).*"), ""))
-"""The same of those."""
+CEREBRAS: Final[Least] = (*OPEN, (re.compile(r"llama.*|qwen-3-.*"), ""))
+"""The same of those; Qwen's newer ones, such as qwen-3.8-27b, think."""
+
+MISTRAL: Final[Least] = (
+    (
+        re.compile(
+            r"(labs-)?(code|dev|mini)stral.*|(pix|vox)tral.*|open-.*"
+            r"|mistral-(code|nemo|tiny).*|mistral-large-(2\d{3}|latest)"
+        ),
+        "",
+    ),
+)
+"""Its models that do not think refuse to be asked, too."""
+
+THINKERS: Final = re.compile(
+    r"google/gemini-(?!2\.5-flash).*|openai/(gpt-oss|o[134]\b).*|minimax/minimax-m2.*"
+    r"|stepfun/step-3\.5.*|z-ai/glm-5\.3.*|moonshotai/kimi-k3.*"
+    r"|anthropic/claude-(fable|mythos).*"
+)
+"""Models that always think, as OpenRouter calls them.
+
+It refuses what asks them not to: "Reasoning is mandatory for this endpoint".
+"""
+
+OPENROUTER: Final[Least] = ((THINKERS, "low"),)
 
 XAI: Final[Least] = (
     (

@@ -104,7 +104,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
     "openrouter": Provider(
         "https://openrouter.ai/api/v1",
         "OPENROUTER_API_KEY",
-        {**_chat(OPENROUTER), **_responses(dialects.PLAIN)},
+        {**_chat(OPENROUTER), **_responses(dialects.OPENROUTER)},
     ),
     "deepseek": Provider(
         "https://api.deepseek.com/v1",

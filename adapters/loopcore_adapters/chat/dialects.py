@@ -1,7 +1,6 @@
 """The dialects of the common servers, each as its own documentation has it. Data."""
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from attrs import evolve
@@ -39,7 +38,8 @@ def _template(field: str) -> Efforts:
     return _switched(off, on)
 
 
-def _efforts(words: Mapping[str, str]) -> Efforts:
+def _routed(off: str) -> Efforts:
+    words = {"off": off, **{level: level for level in LEVELS}}
     return {level: {"reasoning": {"effort": word}} for level, word in words.items()}
 
 
@@ -95,7 +95,8 @@ QWEN: Final = Dialect(
     output="json_object",
 )
 OPENROUTER: Final = Dialect(
-    efforts=_efforts({"off": "none", **{level: level for level in LEVELS}}),
+    efforts=_routed("none"),
+    by_name=((known.THINKERS, _routed("low")),),
     thinking="reasoning_details",
     cache_marks=True,
 )
@@ -103,6 +104,7 @@ MISTRAL: Final = Dialect(
     call_id=re.compile(r"[A-Za-z0-9]{9}"),
     call_id_length=9,
     efforts=_worded("none", "high", "high", "high"),  # it refuses any other
+    least=known.MISTRAL,
     thinking="content",
     ordered=True,
     stream_options=False,

@@ -5,9 +5,8 @@ from typing import Final, Literal
 
 from attrs import field, frozen
 
-from loopcore_adapters.efforts import OPENAI as LEAST
+from loopcore_adapters import efforts as known
 from loopcore_adapters.efforts import UNTHINKING, Efforts, Least
-from loopcore_adapters.efforts import XAI as FIXED
 
 EFFORTS: Final[Efforts] = {
     "off": {"effort": "none"},
@@ -56,13 +55,15 @@ class Dialect:
 PLAIN: Final = Dialect()
 OPENAI: Final = Dialect(
     role="developer",
-    least=LEAST,
+    least=known.OPENAI,
     unthinking=UNTHINKING,
     cache_key=True,
 )
-XAI: Final = Dialect(role="system", least=FIXED, cache_key=True)
-LOCAL: Final = Dialect(result_images=False, output_roots=True)
+XAI: Final = Dialect(role="system", least=known.XAI, cache_key=True)
+OPENROUTER: Final = Dialect(least=known.OPENROUTER)
+LOCAL: Final = Dialect(least=known.OPEN, result_images=False, output_roots=True)
 LLAMACPP: Final = Dialect(
+    least=known.OPEN,
     result_images=False,
     output="prompt",  # its server passes over `text.format`
 )
