@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import attrs
 import pytest
 
 from loopcore import (
@@ -11,6 +12,7 @@ from loopcore import (
     AssistantMessage,
     Input,
     LoopConfig,
+    ModelError,
     Prompt,
     RequestApproval,
     RunTool,
@@ -24,6 +26,7 @@ from loopcore import (
     advance,
 )
 from loopcore.journal import Journal, fork, refold
+from loopcore.policies import retry
 from loopcore.state import Closed
 
 ANY = {"type": "object"}
@@ -117,6 +120,27 @@ def test_the_same_input_instead_of_any_leads_to_the_same_end() -> None:
     assert [(state.transcript, state.waiting) for state in forks] == [
         (end.transcript, ())
     ] * len(ASKING)
+
+
+def test_a_nested_retry_costs_a_fork_nothing_of_its_record() -> None:
+    """How long it waits comes of the run's name: all after it was asked again."""
+    config = attrs.evolve(
+        CONFIG, tools=[attrs.evolve(INNER, hooks=[retry()]).as_tool("ask", "Ask.")]
+    )
+    happened = (
+        Prompt("Ask!"),
+        Answer("r1.1.1.model.1", says(call("ask", prompt="Look!"))),
+        Answer("r1.1.1.run.0.1.1.model.1", ModelError("busy", "overloaded")),
+        Answer("r1.1.1.run.0.1.1.sleep.1", None),
+        Answer("r1.1.1.run.0.1.1.model.2", says(text="Found.")),
+        Answer("r1.1.2.model.1", says(text="Done.")),
+    )
+    journal = Journal.of(config, State.start(config, run_id="r1"), happened).unwrap()
+
+    tells = refold(config, journal, at=1, replace=happened[0]).unwrap()
+    state = fork(config, journal, run_id="r2", at=1, replace=happened[0]).unwrap()
+
+    assert (5, tells.state.transcript) == (tells.kept, state.transcript)
 
 
 def test_a_recorded_abort_keeps_what_was_streamed_under_the_other_name() -> None:

@@ -7,7 +7,7 @@ from attrs import frozen
 from returns.result import Failure, Success
 
 from loopcore.config import AnyConfig
-from loopcore.effects import Effect
+from loopcore.effects import Effect, Sleep
 from loopcore.events import Stop, TurnEnd
 from loopcore.frozen import evolve
 from loopcore.inputs import Abort, Answer, Input
@@ -180,9 +180,9 @@ def refold(
     """The run as it would have gone had this happened instead of input `at`.
 
     A recorded answer still fits if the same effect, by its id and by all that it asks, is
-    waiting for it. The others are left out: their effects are to be performed again. This
-    tells what that would be; to go on from there, `fork(..., replace=...)` gives the run,
-    and all that it asks, a name of its own.
+    waiting for it; a pause fits however long it is. The others are left out: their effects
+    are to be performed again. This tells what that would be; to go on from there,
+    `fork(..., replace=...)` gives the run, and all that it asks, a name of its own.
     """
     refuse_no_journal(journal)
     try:
@@ -247,10 +247,13 @@ def _asked(config: AnyConfig, journal: Journal) -> dict[str, Effect]:
 
 
 def _fits(state: State, given: Input, asked: Effect | None) -> bool:
-    """Whether what this answers waits, and asks what was asked when it was recorded."""
+    """Whether what this answers waits, and asks what was asked when it was recorded.
+
+    Of a pause its length does not count: in a nested run it comes of the run's name.
+    """
     if not isinstance(given, Answer):
         return True
-    waiting = {effect.id: effect for effect in state.waiting}
-    return asked is not None and waiting.get(given.effect_id) == evolve(
-        asked, id=given.effect_id
-    )
+    waits = next((e for e in state.waiting if e.id == given.effect_id), None)
+    if isinstance(asked, Sleep):
+        return isinstance(waits, Sleep)
+    return asked is not None and waits == evolve(asked, id=given.effect_id)
