@@ -178,9 +178,11 @@ def _from(text: str, at: int) -> tuple[Json | Broken, int]:
 
 
 def _is_prose(text: str, at: int, problem: Exception) -> bool:
-    """Whether nothing that follows a bracket is JSON."""
+    """Whether nothing that follows a bracket is JSON, or it opens an interval."""
     if not isinstance(problem, json.JSONDecodeError):
         return False
+    if INTERVAL.match(text, at):
+        return True
     read = text[at + 1 : problem.pos].strip()
     return not read and not LIKE_JSON.match(text, problem.pos)
 
@@ -197,6 +199,8 @@ def _closed(text: str, at: int) -> int:
 
 BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 LIKE_JSON: Final = re.compile(r""""|'?\w+'?\s*:|\Z""")
+INTERVAL: Final = re.compile(r'\[[^\[\]{}"()]*\)')
+"""Such as [0, 1), which no other bracket closes: what follows would be taken as inside."""
 DEEPER: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 

@@ -213,6 +213,14 @@ def test_a_part_of_a_broken_value_is_no_value_and_the_break_is_told(
     assert "so it is" == output(run.says(f'{broken} no, {{"name": "so it is"}}')).name
 
 
+@pytest.mark.parametrize("interval", ["[0, 1)", "[0, ∞)", "[-1.5,2)"])
+def test_an_interval_that_is_open_at_its_end_hides_no_value(interval: str) -> None:
+    """Its bracket is never closed, so that all the rest was taken as a broken value."""
+    run = begin(wants(Node)).says(f'In {interval}: {{"name": "so it is"}}')
+
+    assert "so it is" == output(run).name
+
+
 def test_a_hostile_text_is_looked_at_a_limited_number_of_times() -> None:
     assert [] == list(values("[" * 20_000))
     assert [] == list(values('{"a":' * 20_000))
