@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from loopcore import (
     ToolResultMessage,
 )
 from loopcore.events import Delta, Event
-from loopcore.journal import Journal, replay
+from loopcore.journal import Journal, Recorder, replay
 from loopcore.runtime.context import ToolContext
 from loopcore.runtime.inspect import Inspector
 from loopcore.runtime.interpreter import Around, Interpreter, silent
@@ -167,6 +168,42 @@ def test_what_arrived_beside_a_fault_of_the_interpreter_is_recorded(
         alone(run(config, Broken(model, hang, pay), "go", journal=file))
 
     assert b"receipt 7" in file.read_bytes()
+
+
+def ending_late(*moments: asyncio.Event) -> Any:
+    """A tool that ends only when it is told so twice, and says when to tell it."""
+
+    @tool
+    async def clean_up() -> None:
+        """Clean up."""
+        async with AsyncExitStack() as late:
+            for moment in reversed(moments):
+                late.push_async_callback(asyncio.Event().wait)
+                late.callback(moment.set)
+
+    return clean_up
+
+
+def test_a_run_that_is_cancelled_twice_still_writes_what_its_journal_held_back(
+    tmp_path: Path,
+) -> None:
+    """Whoever presses Ctrl-C once more had no journal at all."""
+    moments = asyncio.Event(), asyncio.Event()
+    model, late = ScriptedModel(ToolCall("clean_up")), ending_late(*moments)
+    config = LoopConfig(model=model, tools=[late])
+    recorder = Recorder(tmp_path / "run", flush="none")
+
+    async def main() -> None:
+        work = run(config, Interpreter(model, late), "go", journal=recorder)
+        task = asyncio.create_task(work)
+        for moment in moments:
+            await moment.wait()
+            task.cancel()
+        await asyncio.wait({task})
+
+    alone(main())
+
+    assert 2 == len(Journal.read(tmp_path / "run").unwrap().entries)
 
 
 def asking(told: list[str]) -> tuple[LoopConfig, Interpreter]:

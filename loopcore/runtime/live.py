@@ -115,7 +115,12 @@ class Live(Generic[T]):
             self.land()
         finally:
             self._leave(list(self._flights))
+            await self._end()
+
+    async def _end(self) -> None:
+        try:
             await self._left()
+        finally:  # also when it is cancelled once more, to hurry it
             self._rest()
 
     def drop(self) -> None:
