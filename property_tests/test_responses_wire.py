@@ -185,9 +185,10 @@ def test_a_longer_conversation_begins_with_the_same_bytes(
     )
 
     assume(NOBODY not in begins)
-    assert longer.startswith(begins)
+    assert longer.startswith(begins.removesuffix(GO_ON))
 
 
+GO_ON: Final = b',{"role":"user","content":[{"type":"input_text","text":"[Go on.]"}]}'
 NOBODY: Final = b"[Nothing was said yet.]"
 
 

@@ -124,7 +124,7 @@ def _order(roles: list[Json], server: Server) -> Iterator[str]:
     for before, role in pairwise(roles) if server.ordered else ():
         if (before, role) in OUT_OF_ORDER:
             yield f"{role} speaks right after {before}"
-    if server.ordered and roles[-1:] == ["assistant"]:
+    if roles[-1:] == ["assistant"]:
         yield "the assistant speaks last"
 
 

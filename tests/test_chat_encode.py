@@ -25,6 +25,7 @@ from loopcore import (
 from loopcore_adapters.chat import Dialect, encode
 from loopcore_adapters.chat.dialect import PLAIN
 from loopcore_adapters.chat.dialects import (
+    ANTHROPIC,
     CEREBRAS,
     DEEPSEEK,
     EFFORT,
@@ -277,13 +278,21 @@ class TestMessages:
             {"role": "user", "content": "[Nothing was said yet.]"}
         )
 
-    def test_may_not_end_with_the_assistant_where_it_cannot_go_on(self) -> None:
-        """Mistral: "Expected last role User or Tool"."""
-        said: list[Message] = [USER, AssistantMessage("a")]
-        assert shown(*said)[-1]["role"] == "assistant"
-        assert shown(*said, dialect=MISTRAL)[-1] == (
-            {"role": "user", "content": "[Go on.]"}
-        )
+    @pytest.mark.parametrize("last", [(), (UserMessage(" "),)])
+    @pytest.mark.parametrize("dialect", [MISTRAL, ANTHROPIC, GEMINI, TEMPLATE, OPENAI])
+    def test_never_end_with_the_assistant(
+        self, dialect: Dialect, last: tuple[Message, ...]
+    ) -> None:
+        """Mistral: "Expected last role User or Tool".
+
+        And the newer models of Claude and Gemini, and llama.cpp's server where a model
+        thinks, refuse to go on with words of the assistant.
+        """
+        said = shown(USER, AssistantMessage("a"), *last, dialect=dialect)
+        assert said[1:] == [
+            {"role": "assistant", "content": "a"},
+            {"role": "user", "content": "[Go on.]"},
+        ]
 
     def test_of_the_system_wait_for_the_assistant_where_a_user_has_to(self) -> None:
         """Mistral: "Unexpected role 'system' after role 'tool'"."""
@@ -587,7 +596,7 @@ class TestCacheMarks:
         assert self.marked(used(call("c")), result("c")) == ["tool"]
 
     def test_stand_at_no_reply(self) -> None:
-        assert self.marked(USER, AssistantMessage("a")) == []
+        assert self.marked(USER, AssistantMessage("a")) == ["user"]
 
     def test_are_left_out_by_an_option(self) -> None:
         body = sent([USER], OPENROUTER, options={"cache_control": None})
@@ -757,7 +766,7 @@ class TestDialects:
 
     def test_drop_thinking_by_default(self) -> None:
         thought = AssistantMessage([Thinking("hm", "sig"), Text("a")], model=MODEL)
-        assert shown(thought) == [{"role": "assistant", "content": "a"}]
+        assert shown(thought, USER)[0] == {"role": "assistant", "content": "a"}
 
     @pytest.mark.parametrize("dialect", [DEEPSEEK, MOONSHOT])
     @pytest.mark.parametrize(("model", "text"), [(MODEL, "hm"), ("a:b", "")])
@@ -771,31 +780,29 @@ class TestDialects:
 
     def test_may_want_no_thinking_beside_text(self) -> None:
         thought = AssistantMessage([Thinking("hm"), Text("a")], model=MODEL)
-        assert shown(thought, dialect=MOONSHOT) == [
-            {"role": "assistant", "content": "a"}
-        ]
+        wire = shown(thought, USER, dialect=MOONSHOT)[0]
+        assert wire == {"role": "assistant", "content": "a"}
 
     @pytest.mark.parametrize(("model", "text"), [(MODEL, "hm"), ("a:b", "")])
     def test_may_want_thinking_beside_every_text(self, model: str, text: str) -> None:
         """C5. DeepSeek: "must be passed back", and the field even when there is none."""
         thought = AssistantMessage([Thinking("hm"), Text("a")], model=model)
-        (wire,) = shown(thought, dialect=DEEPSEEK)
+        wire = shown(thought, USER, dialect=DEEPSEEK)[0]
         assert (wire["content"], wire["reasoning_content"]) == ("a", text)
 
     def test_may_want_the_details_of_thinking(self) -> None:
         """Vectors 89, 90 and 107: as they came, and only to the model that gave them."""
         details = [{"type": "reasoning.encrypted", "data": "x"}]
         parts = (Thinking("", json.dumps(details), redacted=True), Text("a"))
-        own = shown(AssistantMessage(parts, model=MODEL), dialect=OPENROUTER)
-        other = shown(AssistantMessage(parts, model="a:b"), dialect=OPENROUTER)
+        own = shown(AssistantMessage(parts, model=MODEL), USER, dialect=OPENROUTER)
+        other = shown(AssistantMessage(parts, model="a:b"), USER, dialect=OPENROUTER)
         assert own[0]["reasoning_details"] == details
-        assert other == [{"role": "assistant", "content": "a"}]
+        assert other[0] == {"role": "assistant", "content": "a"}
 
     def test_pass_over_thinking_that_another_wire_signed(self) -> None:
         thought = AssistantMessage([Thinking("hm", "opaque"), Text("a")], model=MODEL)
-        assert shown(thought, dialect=OPENROUTER) == [
-            {"role": "assistant", "content": "a"}
-        ]
+        wire = shown(thought, USER, dialect=OPENROUTER)[0]
+        assert wire == {"role": "assistant", "content": "a"}
 
     def test_may_want_a_bridge_after_tools(self) -> None:
         """C4."""

@@ -125,9 +125,12 @@ def test_a_server_may_let_the_system_speak_at_any_time() -> None:
         [asks(call()), RESULT, USER],
         [asks(call()), RESULT, {"role": "system", "content": "Be kind."}],
         [SAID, {"role": "system", "content": "Be kind."}, USER],
-        [USER, SAID],
     ],
 )
 def test_a_server_may_want_an_order(messages: Any) -> None:
     assert found(Server(system_once=False), messages=messages) == []
     assert found(Server(system_once=False, ordered=True), messages=messages) != []
+
+
+def test_no_server_goes_on_with_a_reply() -> None:
+    assert found(messages=[USER, SAID]) == ["the assistant speaks last"]

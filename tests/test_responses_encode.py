@@ -390,7 +390,7 @@ class TestMessages:
             Text("b"),
             model="anthropic:claude",
         )
-        assert [said("ab")] == shown(reply)
+        assert [said("ab"), SHOWN] == shown(reply, USER)
 
     def test_of_its_own_have_their_phase(self) -> None:
         """Models want it back on every message; the ids serve nothing here."""
@@ -402,10 +402,24 @@ class TestMessages:
         assert [
             said("I look. There.", phase="commentary"),
             said("It is red.", phase="final_answer"),
-        ] == shown(reply)
+            SHOWN,
+        ] == shown(reply, USER)
 
     def test_never_have_a_phase_that_there_is_not(self) -> None:
-        assert [said("a")] == shown(made(Text("a", signature=voice(phase="odd"))))
+        reply = made(Text("a", signature=voice(phase="odd")))
+        assert [said("a"), SHOWN] == shown(reply, USER)
+
+    @pytest.mark.parametrize("last", [(), (UserMessage(""),)])
+    @pytest.mark.parametrize("dialect", [OPENAI, LLAMACPP, OPENROUTER])
+    def test_never_end_with_the_assistant(
+        self, dialect: Dialect, last: tuple[Message, ...]
+    ) -> None:
+        """Many models refuse to go on with words of their own."""
+        go_on = {"role": "user", "content": [text_part("[Go on.]")]}
+        reply = made(sealed(), Text("a"))
+        items = shown(USER, reply, *last, dialect=dialect)
+        assert ["reasoning", "message"] == [item["type"] for item in items[1:-1]]
+        assert go_on == items[-1]
 
     def test_of_the_assistant_have_their_images_shown_behind_them(self) -> None:
         """Images come in both directions, but a reply has no place for them."""
@@ -601,8 +615,8 @@ class TestThoughts:
 
     def test_that_stand_side_by_side_are_sent_once(self) -> None:
         """The server would look for what the first one led to."""
-        items = shown(made(sealed("rs_1"), sealed("rs_2"), Text("a")))
-        assert ["rs_2"] == [i["id"] for i in items if i["type"] == "reasoning"]
+        items = shown(made(sealed("rs_1"), sealed("rs_2"), Text("a")), USER)
+        assert ["rs_2"] == [i["id"] for i in items if i.get("type") == "reasoning"]
 
     def test_stand_each_before_its_own(self) -> None:
         reply = made(
@@ -626,9 +640,10 @@ class TestThoughts:
 
     def test_leave_what_came_before_them_without_an_id(self) -> None:
         first = Text("a", signature=voice(id="msg_1", phase="commentary"))
-        items = shown(made(first, sealed(), Text("b", signature=voice(id="msg_2"))))
+        reply = made(first, sealed(), Text("b", signature=voice(id="msg_2")))
+        items = shown(reply, USER)
         assert said("a", phase="commentary") == items[0]
-        assert ["rs_1", "msg_2"] == [item["id"] for item in items[1:]]
+        assert ["rs_1", "msg_2"] == [item["id"] for item in items[1:3]]
 
     def test_go_back_with_what_has_no_id_that_is_taken(self) -> None:
         """The id of a call from elsewhere is none here; a thought may have none at all."""
@@ -648,11 +663,11 @@ class TestThoughts:
         """R53: a reply that stands twice in a history has its ids but once."""
         reply = made(sealed(), Text("a", signature=voice(id="msg_1")))
         copy = evolve(reply, usage=reply.usage)
-        items = shown(reply, USER, copy)
-        assert ["reasoning", "message", "user", "message"] == [
+        items = shown(reply, USER, copy, USER)
+        assert ["reasoning", "message", "user", "message", "user"] == [
             item.get("type", item.get("role")) for item in items
         ]
-        assert [said("a")] == items[3:]
+        assert said("a") == items[3]
 
     def test_with_a_refusal_are_followed_by_it(self) -> None:
         refusal = Text("No.", signature=voice(id="msg_1", refusal=True))

@@ -103,8 +103,7 @@ class Conversation:
         """What makes of the messages so far a conversation that can be gone on with."""
         if not self._stands.last:
             return NOBODY
-        goes_on = self.dialect.ordered and self._stands.last == "assistant"
-        return ENDING if goes_on else b""
+        return ENDING if self._stands.last == "assistant" else b""
 
     def _begin(self) -> Spoken:
         return Spoken(CallIds(self.dialect.call_id, self.dialect.call_id_length))

@@ -39,8 +39,7 @@ class Dialect:
         system_once: whether the system speaks but at the beginning, as most chat templates
             have it; else it may at any time. What it says later is then said by a user's
             message.
-        ordered: whether a user may speak after a tool only if the assistant spoke between,
-            and the assistant may not speak last.
+        ordered: whether a user may speak after a tool only if the assistant spoke between.
         stream_options: whether it must be asked for usage, and may be.
         output: how it is held to a JSON Schema: by "json_schema", as the protocol has it;
             by "json_object", which promises some JSON, so that the schema is a prompt; or

@@ -28,6 +28,7 @@ from loopcore_adapters.pieces import Pieces, written
 from loopcore_adapters.responses import replay
 from loopcore_adapters.responses.dialect import Dialect
 from loopcore_adapters.stand_ins import (
+    GO_ON,
     INSTRUCTION,
     NOTHING,
     SEE_BELOW,
@@ -42,6 +43,9 @@ Wire: TypeAlias = dict[str, Json]
 
 PICTURES: Final = re.compile(r"image/(png|jpeg|gif|webp)")
 """What the protocol's inventor takes, by its guide to images."""
+
+HEARD: Final = (b'{"role":', b'{"type":"function_call_output"')
+"""What the bytes of all that a model hears begin with, and those of its replies do not."""
 
 
 @define
@@ -79,10 +83,13 @@ class Conversation:
         self._tools = frozenset(spec.name for spec in self.call.tools)
 
     def items(self) -> tuple[bytes, ...]:
-        """The bytes of each message's items; some are empty, but one at least is not."""
+        """The bytes of each message's items; some are empty. A model never speaks last."""
         key = self.call.model, self._tools
         said = self.beginnings.go_on(self.call.messages, key, self._begin, self._speak)
-        return said if any(said) else (_message("user", [_text(NOTHING)]),)
+        last = next(filter(None, reversed(said)), b"")
+        if last.startswith(HEARD):
+            return said
+        return (*said, _message("user", [_text(GO_ON if last else NOTHING)]))
 
     def _begin(self) -> Spoken:
         return Spoken(CallIds(self.dialect.call_id, self.dialect.call_id_length))
