@@ -7,11 +7,14 @@ import pytest
 from attrs import evolve
 
 from loopcore import (
+    Answer,
     AssistantMessage,
+    Edit,
     FollowUp,
     Interpreter,
     LoopConfig,
     Message,
+    State,
     ToolCall,
     UserMessage,
     run_sync,
@@ -77,7 +80,7 @@ def enough(_: ToolResultView) -> ToolResultUpdate:
 
 
 def summed(view: ContextView) -> Need | None:
-    return None if "summary" in view.answers else Need.model("summary", "Sum it up.")
+    return None if "v1.sum" in view.answers else Need.model("v1.sum", "Sum it up.")
 
 
 def forgets(view: TurnView) -> TurnUpdate | None:
@@ -129,7 +132,7 @@ CASES: dict[str, tuple[LoopConfig, list[tuple[Any, ...]]]] = {
         hooked(sums=("transform_context", summed)),
         [
             (
-                *(1, "a model, for 'summary'", "none", "asked: 1 message"),
+                *(1, "a model, for 'v1.sum'", "none", "asked: 1 message"),
                 *("sums", "transform_context"),
             )
         ],
@@ -314,7 +317,29 @@ def test_a_replay_says_whose_need_stands_in_the_place_of_a_request(path: Path) -
     found = replay(new, Journal.read(path).unwrap()).failure()
 
     assert (found.hook, found.point) == ("sums", "transform_context")
-    assert "now 'r1.1.1.transform_context.1.sums.summary'" in str(found)
+    assert "now 'r1.1.1.transform_context.1.sums.v1.sum'" in str(found)
+
+
+def doubts(view: ToolCallView) -> Need | None:
+    asks = view.approved and "sure" not in view.answers
+    return Need.model("sure", "Is it?") if asks else None
+
+
+def test_a_need_about_a_call_that_a_person_edited_is_told_with_its_hook() -> None:
+    old = LoopConfig(model="test:m", tools=[evolve(look.spec, needs_approval=True)])
+    happened = (
+        "Hi!",
+        Answer("r.1.1.model.1", AssistantMessage([ToolCall("look", {"at": "a"})])),
+        Answer("r.1.1.ask.0", Edit({"at": "b"})),
+    )
+    journal = Journal.of(old, State.start(old, run_id="r"), happened).unwrap()
+    new = evolve(old, hooks=[Hooks("doubts", before_tool_call=doubts)])
+
+    (finding,) = backtest([journal], old=old, new=new).findings
+
+    assert ("a model, for 'sure'", "doubts", "before_tool_call") in [
+        (change.what, change.hook, change.point) for change in finding.changes
+    ]
 
 
 def no_child(_: ToolCallView) -> Block:

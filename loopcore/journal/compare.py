@@ -12,6 +12,7 @@ from loopcore.config import AnyConfig
 from loopcore.effects import CallModel
 from loopcore.events import HookWrote
 from loopcore.frozen import UNSET, Json, dump_json
+from loopcore.hooks.points import POINTS
 from loopcore.journal.digests import Digests
 from loopcore.journal.divergence import Divergence
 from loopcore.journal.folding import Refused, Step, steps
@@ -45,8 +46,10 @@ WRITERS: Final[Mapping[str, tuple[str, ...]]] = {
 SETTINGS: Final = ("model", "system", "tools", "thinking", "options", "output")
 """Fields of a request that stand under the same name in an update."""
 
-NEED: Final = re.compile(r"\.([a-z_]+)\.[0-9]+\.([^.]+)\.([^.]+)$")
-"""A need's id ends with its point, its attempt, its hook and its name."""
+NEED: Final = re.compile(
+    rf"\.({'|'.join(POINTS)})\.[0-9]+(?:\.edited)?\.([^.]+)\.(.+)$"
+)
+"""A need's id ends with its point, its attempt, its hook and its key, whatever that is."""
 
 
 @frozen
