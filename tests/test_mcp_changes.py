@@ -1,5 +1,6 @@
 """A server may change its tools: a run that asks for it offers what there is."""
 
+import math
 from typing import Any, Final
 
 import pytest
@@ -247,6 +248,22 @@ def test_a_newer_server_that_does_not_say_what_changed_is_asked_each_turn() -> N
 
 
 LIST_IS_LOST: Final = {"error": {"code": -32603, "message": "the list is lost"}}
+
+
+def test_what_has_become_a_tool_that_is_none_is_told_so() -> None:
+    """NaN is read by the SDK, and JSON has none."""
+    odd = tool("odd", inputSchema={"type": "object", "default": math.nan})
+    command = scripted(tools__list=in_turn(lists("a"), {"result": {"tools": [odd]}}))
+
+    async def main() -> list[str]:
+        async with mcp(*command) as server:
+            with pytest.raises(
+                ConnectionError, match=r"no model can be told of: .*nan"
+            ):
+                await server.refresh()
+            return [tool.spec.name for tool in server]
+
+    assert ["a"] == alone(main())
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,20 @@ class ToolServer(Sequence[Tool[..., Awaitable[ToolOutput]]]):
         return None if digest(now) == known else now
 
     def _adopt(self) -> None:
-        """Make tools of what the server has."""
+        """Make tools of what the server has.
+
+        Raises:
+            ConnectionError: saying why that is not possible.
+        """
+        try:
+            self._make_tools()
+        except (TypeError, ValueError) as problem:
+            message = (
+                f"{self._target}: it has a tool that no model can be told of: {problem}"
+            )
+            raise ConnectionError(message) from problem
+
+    def _make_tools(self) -> None:
         found = {tool.name: tool for tool in self._connection.tools}
         self._names = named(found, self._target.prefix, self._names)
         self._tools = tuple(
@@ -226,10 +239,9 @@ async def serving(target: Target) -> AsyncGenerator[ToolServer]:
     connection = await Connection.open(target)
     try:
         server = ToolServer(target, connection)
-    except (TypeError, ValueError) as problem:
+    except ConnectionError:
         await connection.close()
-        message = f"{target}: it has a tool that no model can be told of: {problem}"
-        raise ConnectionError(message) from problem
+        raise
     try:
         yield server
     finally:
