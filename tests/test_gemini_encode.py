@@ -425,6 +425,12 @@ class TestTurns:
             ("user", 2)
         ]
 
+    @pytest.mark.parametrize(
+        "blank", [UserMessage(" \n"), SystemMessage(" "), AssistantMessage(" ")]
+    )
+    def test_of_blank_text_are_left_out(self, blank: Message) -> None:
+        assert shown(USER, blank, USER) == shown(USER, USER)
+
     def test_that_failed_or_are_custom_are_left_out(self) -> None:
         failed = AssistantMessage("a", finish="error", error=ModelError("x"))
         assert shown(USER, failed, CustomMessage("note", 1), USER) == shown(USER, USER)

@@ -369,6 +369,8 @@ class TestMessages:
             UserMessage([Text("")]),
             UserMessage([Thinking("hm")]),
             SystemMessage(""),
+            *(UserMessage(" \n"), SystemMessage(" ")),
+            *(AssistantMessage(" ", model=name) for name in (MODEL, "other:m")),
             AssistantMessage((), model=MODEL),
             AssistantMessage(Thinking("hm"), model=MODEL),
             AssistantMessage(Text(""), model="other:m"),

@@ -179,7 +179,7 @@ def _many(parts: Iterable[Wire]) -> bytes:
 
 def _system(message: SystemMessage, _: None) -> bytes:
     text = plain(message.parts)
-    return written({"text": INSTRUCTION.format(text)}) if text else b""
+    return written({"text": INSTRUCTION.format(text)}) if text.strip() else b""
 
 
 def _user(message: UserMessage, _: None) -> bytes:

@@ -30,7 +30,7 @@ It is one of the two that Google's guide to thought signatures names for this.
 def user_parts(parts: Iterable[Part]) -> Iterator[Wire]:
     """What a user says and shows; a run of pictures that cannot be shown is one text."""
     for part in shown(parts, media=MEDIA):
-        if isinstance(part, Image) or part.text:
+        if isinstance(part, Image) or part.text.strip():
             yield _plainly(part)
 
 
@@ -81,9 +81,9 @@ def _signature(part: Text | Thinking | ToolCall, *, own: bool) -> Wire:
 
 
 def _say(made: list[Wire], said: Text, *, own: bool) -> None:
-    """The text; an empty one only if it is signed: then thoughts hang on it (G3)."""
+    """The text; a blank one only if it is signed: then thoughts hang on it (G3)."""
     signature = _signature(said, own=own)
-    if said.text or signature:
+    if said.text.strip() or signature:
         made.append({"text": said.text} | signature)
 
 

@@ -184,7 +184,7 @@ class Conversation:
         return [
             _picture(part) if isinstance(part, Image) else _text(part.text)
             for part in shown(parts, images=self.dialect.images, media=PICTURES)
-            if isinstance(part, Image) or part.text
+            if isinstance(part, Image) or part.text.strip()
         ]
 
 

@@ -131,9 +131,9 @@ def _calls(message: AssistantMessage, manner: Manner) -> Iterator[Wire]:
 
 
 def _message(parts: Iterable[Text], voice: Voice) -> Iterator[Wire]:
-    """The message that these texts are; none without text."""
+    """The message that these texts are; none without text, or of blank text and no id."""
     said = [part for part in parts if part.text]
-    if not said:
+    if not said or not (voice.id or any(part.text.strip() for part in said)):
         return
     wire: Wire = {"type": "message", "role": "assistant"}
     if voice.id:
