@@ -73,7 +73,15 @@ class _Walk:
             if keyword in schema:
                 look(self, place, value, steps)
         if self.noted == before:
-            self.note(steps, _unexplained(schema))
+            self._look_whole(place, value, steps)
+
+    def _look_whole(self, place: Place, value: Json, steps: Steps) -> None:
+        """Note what a validator says, where it is under a keyword that is not walked."""
+        listed = () if place.shape.walked else place.problems(value)
+        for problem in listed:
+            self.note((*steps, *problem.instance_path), reason(problem))
+        if not listed:
+            self.note(steps, _unexplained(place.schema))
 
 
 def _unexplained(schema: Json) -> str:

@@ -157,6 +157,10 @@ class Place:
         check = self.shape.checks.get(self.at)
         return check is None or check.is_valid(value)
 
+    def problems(self, value: Json) -> tuple[ValidationError, ...]:
+        """What is wrong with a value that does not fit, as a validator lists it."""
+        return tuple(self.shape.checks[self.at].iter_errors(value))
+
 
 def _escape(name: str | int) -> str:
     return str(name).replace("~", "~0").replace("/", "~1")

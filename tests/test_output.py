@@ -405,6 +405,7 @@ class Order(BaseModel):
     title: str
     back: Restaurant | None = None
     either: Restaurant | list[int] | None = None
+    pair: tuple[int, str] = (0, "")
 
 
 @pytest.mark.parametrize(
@@ -419,6 +420,11 @@ class Order(BaseModel):
         (Node, '{"name": "a", "others": [{"name": []}]}', ["others[0].name"]),
         (Order, '{"title": "a", "back": {"name": []}}', ["back", "back.name"]),
         (Order, '{"title": "a", "either": ["x", 1, "y"]}', ["either[0]", "either[2]"]),
+        (
+            Order,
+            '{"title": "a", "back": {"name": []}, "pair": ["x", []]}',
+            ["back", "back.name", "pair[0]", "pair[1]"],
+        ),
     ],
 )
 def test_every_place_in_what_may_be_missing_is_told(
