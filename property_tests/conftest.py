@@ -5,7 +5,7 @@ import os
 from hypothesis import Phase, settings
 
 settings.register_profile("dev", max_examples=50, deadline=None)
-settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True)
+settings.register_profile("ci", max_examples=500, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=20_000, deadline=None)
 settings.register_profile(  # a mutant is to be caught, not explained: nothing is shrunk
     "mutants",
