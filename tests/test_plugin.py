@@ -29,6 +29,8 @@ from loopcore.testing.plugin import RunLog, compared
 from tests.driving import begin, call, config, spec
 from tests.leaks import alone
 
+# A file of tests for another pytest, which is to tell of each that fails, is skipped or
+# is expected to fail.
 FAILING: Final = """
 import pytest
 from attrs import evolve

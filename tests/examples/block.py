@@ -7,11 +7,11 @@ from app import model
 @tool
 def delete_file(path: str) -> str:
     """Delete a file."""
-    raise NotImplementedError
+    raise NotImplementedError  # it is blocked: to reach this is the fault
 @tool
 def fetch(url: str) -> str:
     """Read a page."""
-    raise NotImplementedError
+    raise NotImplementedError  # called, and fails: the model is told so, and the run goes on
 
 def no_deletes(view: ToolCallView) -> Block | None:
     if view.call.name == "delete_file":
